@@ -42,10 +42,15 @@ export function describeScanFault(scanner: JsonScanner): JsonFault {
       return fault('objects and arrays are nested more than 512 deep');
     case 'trailing_comma':
       return fault('a comma stands before the closing bracket', 'remove the comma after the last item');
-    default:
-      if (at >= text.length) return fault('the line ends inside an object or array', hintOfUnfinished(text));
-      return fault(`${EXPECTED[problem]} is expected, but ${found} stands there`, hintOfToken(text, at));
+    case 'value':
+    case 'key':
+    case 'colon':
+    case 'comma_or_brace':
+    case 'comma_or_bracket':
+      break;
   }
+  if (at >= text.length) return fault('the line ends inside an object or array', hintOfUnfinished(text));
+  return fault(`${EXPECTED[problem]} is expected, but ${found} stands there`, hintOfToken(text, at));
 }
 
 const EXPECTED = {
