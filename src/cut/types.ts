@@ -6,9 +6,9 @@ export type OutputFormat = 'flac' | 'wav' | 'ogg';
 /** `average` of all channels, or the 0-based number of the one to keep. */
 export type ChannelChoice = 'average' | number;
 
-/** What decides which snippets there are and what they are called. Everything here is part of the plan's hash. */
+/** What decides which snippets there are and what they are called. All but the manifest's path is part of the plan's hash. */
 export interface PlanSettings {
-  /** Long-form JSONL: one recording a line. */
+  /** Long-form JSONL: one recording a line. Its content is part of the plan's hash. */
   inputManifest: string;
   /** Folder that `basename` and `relative` paths are joined to; unused with `as_is`. */
   audioDir: string | undefined;
@@ -44,10 +44,28 @@ export type SkipReason =
 export type DropReason =
   'empty' | 'overlap' | 'too_long' | 'too_short' | 'no_text' | 'repetition' | 'bad_times' | 'past_end';
 
+/** All drop reasons, in the order of the metrics. */
+export const DROP_REASONS = [
+  'empty',
+  'overlap',
+  'too_long',
+  'too_short',
+  'no_text',
+  'repetition',
+  'bad_times',
+  'past_end',
+] as const satisfies readonly DropReason[];
+
+/**
+ * Counts by reason. `empty`, `overlap` and `bad_times` count segments; the others count candidates, which are packs of segments that
+ * would have become a snippet.
+ */
+export type DropCounts = Record<DropReason, number>;
+
 /** One line of `failures.jsonl`: a row skipped, a snippet lost, or a segment that could not be read. */
 export interface FailureRecord {
   kind: 'row' | 'snippet' | 'segment';
-  /** A `SkipReason` for a row, `bad_times` or `bad_segment` for a segment, an extraction reason for a snippet. */
+  /** A `SkipReason` for a row; `bad_times`, `bad_segment` or `bad_text` for a segment; an extraction reason for a snippet. */
   reason: string;
   /** One sentence: what was met. */
   message: string;
