@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { lstat, mkdir, mkdtemp, readFile, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readFile, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -190,6 +190,23 @@ describe('fetchHubTokenizer()', () => {
     expect(await readFile(join(cacheOf('team/model'), 'refs/refs/pr/1'), 'utf8')).toBe(older);
   });
 
+  it.each(['a snapshot without it', 'a link to nothing'])(
+    'fetchHubTokenizer() fetches what the cache has as %s',
+    async (state) => {
+      const older = 'b'.repeat(40);
+      const snapshot = join(cacheOf('team/model'), 'snapshots', older);
+      await mkdir(snapshot, { recursive: true });
+      await mkdir(join(cacheOf('team/model'), 'refs'));
+      await writeFile(join(cacheOf('team/model'), 'refs/main'), older);
+      await writeFile(join(snapshot, 'config.json'), '{}');
+      if (state === 'a link to nothing') await symlink('../../blobs/gone', join(snapshot, 'tokenizer.json'));
+      hub.repositories['team/model'] = { commit: COMMIT, files: { 'tokenizer.json': SMALL }, revisions: { older } };
+      expect(await hashOf((await fetchTokenizer('team/model')).path)).toBe(sha256Of(SMALL));
+      expect(await readFile(join(cacheOf('team/model'), 'refs/main'), 'utf8')).toBe(COMMIT);
+      expect(await hashOf((await fetchTokenizer(`team/model@${older}`)).path)).toBe(sha256Of(SMALL));
+    },
+  );
+
   it('fetchHubTokenizer() does not reuse a damaged content', async () => {
     hub.repositories['team/model'] = { commit: COMMIT, files: { 'tokenizer.json': SMALL } };
     await mkdir(join(cacheOf('team/model'), 'blobs'), { recursive: true });
@@ -221,7 +238,9 @@ describe('fetchHubTokenizer()', () => {
       console.log((await fetchHubTokenizer({ name: 'team/model', revision: 'main' }, options)).path);`;
     const run = promisify(execFile);
     const processes = [1, 2].map(() =>
-      run('node', ['--input-type=module', '--eval', script], { cwd: REPOSITORY }).then(({ stdout }) => stdout.trim()),
+      run(process.execPath, ['--input-type=module', '--eval', script], { cwd: REPOSITORY }).then(({ stdout }) =>
+        stdout.trim(),
+      ),
     );
     const promises = [1, 2, 3].map(() => fetchTokenizer('team/model').then(({ path }) => path));
     const paths = await Promise.all([...processes, ...promises]);

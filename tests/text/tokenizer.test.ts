@@ -97,7 +97,7 @@ describe('loadTokenizer()', () => {
       const after = hasNative();
       const hub = await load('team/model').catch((error) => error.message);
       console.log(JSON.stringify({ before, after, hub }));`;
-    const { stdout } = await promisify(execFile)('node', ['--input-type=module', '--eval', script], {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: REPOSITORY,
     });
     expect(JSON.parse(stdout)).toEqual({ before: false, after: true, hub: 'loaded' });
