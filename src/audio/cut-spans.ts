@@ -1,0 +1,242 @@
+import { AV_CHANNEL_LAYOUT_MONO, AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
+import type { ChannelLayout } from 'node-av/lib';
+import { CancellationMeter } from './cancellation-meter.js';
+import { AudioError } from './audio-error.js';
+import { RecordingReader } from './recording-reader.js';
+import { SpanResampler } from './span-resampler.js';
+import type { ChannelMix, ResamplerInput } from './span-resampler.js';
+
+/** A span of a recording, in its own frames; half-open. The end may lie past the audio. */
+export interface FrameSpan {
+  firstFrame: number;
+  endFrame: number;
+}
+
+/** Takes the samples of one span, in order. */
+export interface SpanSink {
+  /** The first `count` samples hold until the call returns. */
+  write(samples: Float32Array, count: number): void;
+  /**
+   * The span is complete.
+   *
+   * @param samples how many samples were written: ceil(frames · target / source).
+   * @param endFrame where the span ended: less than asked for where the recording ends before.
+   */
+  finish(samples: number, endFrame: number): void;
+  /** The recording ends at `audioFrames`, at or before the span's first frame; nothing was written. */
+  miss(audioFrames: number): void;
+}
+
+export interface CutSpansOptions {
+  /** Hz. */
+  targetRate: number;
+  mix: ChannelMix;
+  /** Called now and then while audio is decoded, with the position in frames; the work goes on when it resolves. */
+  onPosition?(frames: number, sampleRate: number): Promise<void>;
+}
+
+/** What was seen of a recording while spans were cut out of it. */
+export interface RecordingFacts {
+  sampleRate: number;
+  channels: number;
+  container: string;
+  codec: string;
+  /** Set when the mono mix is far quieter than its channels, in dB (negative). */
+  cancellationDb: number | undefined;
+}
+
+/** Blocks between two calls of `onPosition`. */
+const BLOCKS_A_REPORT = 256;
+
+/**
+ * Cuts spans out of one recording in a single pass: decode, mix to mono, resample.
+ *
+ * @param spansOf gives the spans, once the recording's rate is known, in the order of their first frames.
+ * @param sinkOf makes the place for the samples of the span with that index.
+ * @throws AudioError when audio that a span needs is not to be had; sinks that were finished before keep their samples.
+ */
+export async function cutSpans(
+  path: string,
+  spansOf: (sampleRate: number) => readonly FrameSpan[],
+  sinkOf: (index: number) => SpanSink,
+  options: CutSpansOptions,
+): Promise<RecordingFacts> {
+  using reader = new RecordingReader(path);
+  const { sampleRate, channels } = reader.info;
+  if (options.mix !== 'average' && options.mix >= channels) {
+    throw new AudioError(
+      'bad_channel',
+      path,
+      `channel ${options.mix} was asked for, it has ${channels} (counted from 0)`,
+    );
+  }
+  using sweep = new Sweep(reader, spansOf(sampleRate), sinkOf, options);
+  for (let blocks = 1; !sweep.isDone; blocks += 1) {
+    sweep.step();
+    if (blocks % BLOCKS_A_REPORT === 0) await options.onPosition?.(reader.position, sampleRate);
+  }
+  return { ...reader.info, cancellationDb: sweep.cancellationDb };
+}
+
+/** A span that decoded audio is being fed to. */
+interface OpenSpan {
+  span: FrameSpan;
+  sink: SpanSink;
+  resampler: SpanResampler;
+  /** Samples that the span will have; fewer when the recording ends early. */
+  wanted: number;
+  written: number;
+}
+
+/** Moves along the recording and keeps the spans open that the current block, or its context, belongs to. */
+class Sweep implements Disposable {
+  readonly #reader: RecordingReader;
+  readonly #spans: readonly FrameSpan[];
+  readonly #sinkOf: (index: number) => SpanSink;
+  readonly #options: CutSpansOptions;
+  readonly #meter: CancellationMeter | undefined;
+  /** Resamplers without a span, to be used again: their filters are made once. */
+  readonly #idle: SpanResampler[] = [];
+  #input: ResamplerInput | undefined;
+  #contextFrames = 0;
+  /** Set where the blocks come without channel positions. */
+  #layout: ChannelLayout | undefined;
+  #open: OpenSpan[] = [];
+  #next = 0;
+
+  constructor(
+    reader: RecordingReader,
+    spans: readonly FrameSpan[],
+    sinkOf: (index: number) => SpanSink,
+    options: CutSpansOptions,
+  ) {
+    this.#reader = reader;
+    this.#spans = spans;
+    this.#sinkOf = sinkOf;
+    this.#options = options;
+    this.#meter =
+      options.mix === 'average' && reader.info.channels > 1 ? new CancellationMeter(reader.info.channels) : undefined;
+  }
+
+  get isDone(): boolean {
+    return this.#open.length === 0 && this.#next >= this.#spans.length;
+  }
+
+  get cancellationDb(): number | undefined {
+    return this.#meter?.cancellationDb;
+  }
+
+  /** Decodes one block and feeds it to the spans that need it; at the end of the audio, ends them all. */
+  step(): void {
+    const reader = this.#reader;
+    const upcoming = this.#spans[this.#next];
+    if (this.#open.length === 0 && upcoming !== undefined) reader.skipTo(upcoming.firstFrame - this.#contextFrames);
+    if (!reader.next()) {
+      this.#end();
+      return;
+    }
+    this.#checkFormat();
+    this.#openSpans();
+    if (this.#open.length === 0) return;
+    this.#meter?.add(reader.block);
+    for (const open of this.#open) this.#emit(open, open.resampler.push(reader.block));
+    this.#open = this.#open.filter((open) => !this.#finishIfComplete(open));
+  }
+
+  [Symbol.dispose](): void {
+    for (const { resampler } of this.#open) resampler[Symbol.dispose]();
+    for (const resampler of this.#idle) resampler[Symbol.dispose]();
+  }
+
+  /** The rate, channels and sample format must stay what they were in the first block. */
+  #checkFormat(): void {
+    const { block, path, blockStart, info } = this.#reader;
+    // Containers without channel positions leave them open; the resampler wants them spelt out, in every block.
+    if (this.#layout !== undefined) block.channelLayout = this.#layout;
+    if (this.#input === undefined) {
+      if (block.channelLayout.order !== AV_CHANNEL_ORDER_NATIVE) {
+        this.#layout = positionedLayout(info.channels);
+        block.channelLayout = this.#layout;
+      }
+      this.#input = { layout: block.channelLayout, format: block.format, sampleRate: info.sampleRate };
+      const resampler = this.#takeResampler();
+      this.#contextFrames = resampler.contextFrames;
+      this.#idle.push(resampler);
+      return;
+    }
+    if (block.sampleRate === info.sampleRate && block.channels === this.#input.layout.nbChannels) return;
+    const at = (blockStart / info.sampleRate).toFixed(3);
+    throw new AudioError(
+      'format_changes',
+      path,
+      `at ${at} s it changes to ${block.sampleRate} Hz with ${block.channels} channels`,
+      { hint: 'Split it where it changes, or convert it to one rate and number of channels.' },
+    );
+  }
+
+  /** Opens the spans whose context begins in the current block. */
+  #openSpans(): void {
+    const { position, blockStart } = this.#reader;
+    for (let span = this.#spans[this.#next]; span !== undefined; span = this.#spans[this.#next]) {
+      if (span.firstFrame - this.#contextFrames >= position) return;
+      const resampler = this.#takeResampler();
+      resampler.begin(span.firstFrame, blockStart);
+      const wanted = resampler.outputLength(span.endFrame - span.firstFrame);
+      this.#open.push({ span, sink: this.#sinkOf(this.#next), resampler, wanted, written: 0 });
+      this.#next += 1;
+    }
+  }
+
+  #takeResampler(): SpanResampler {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    if (this.#input === undefined) throw new Error('No block was decoded yet');
+    return new SpanResampler(this.#input, this.#options.targetRate, this.#options.mix);
+  }
+
+  #emit(open: OpenSpan, made: number): void {
+    const count = Math.min(made, open.wanted - open.written);
+    if (count <= 0) return;
+    open.sink.write(open.resampler.samples, count);
+    open.written += count;
+  }
+
+  #finishIfComplete(open: OpenSpan): boolean {
+    if (open.written < open.wanted) return false;
+    open.sink.finish(open.written, open.span.endFrame);
+    this.#idle.push(open.resampler);
+    return true;
+  }
+
+  /** The recording is over: what is open is filled from the context of silence, what is ahead is missed. */
+  #end(): void {
+    const audioFrames = this.#reader.position;
+    const shortfall = this.#reader.shortfall();
+    if (shortfall !== undefined) throw new AudioError('truncated_recording', this.#reader.path, shortfall);
+    if (audioFrames === 0) throw new AudioError('empty_recording', this.#reader.path, 'it holds no audio');
+    for (const open of this.#open) {
+      this.#idle.push(open.resampler);
+      const { span, sink, resampler } = open;
+      if (span.firstFrame >= audioFrames) {
+        sink.miss(audioFrames);
+        continue;
+      }
+      const endFrame = Math.min(span.endFrame, audioFrames);
+      open.wanted = resampler.outputLength(endFrame - span.firstFrame);
+      for (let isFirst = true; open.written < open.wanted; isFirst = false) {
+        const made = resampler.flush(isFirst);
+        if (made === 0) throw new Error(`The resampler gave ${open.written} of ${open.wanted} samples`);
+        this.#emit(open, made);
+      }
+      sink.finish(open.written, endFrame);
+    }
+    this.#open = [];
+    for (; this.#next < this.#spans.length; this.#next += 1) this.#sinkOf(this.#next).miss(audioFrames);
+  }
+}
+
+/** Any distinct positions serve: the mix gives every channel its weight by number. */
+function positionedLayout(channels: number): ChannelLayout {
+  if (channels === 1) return AV_CHANNEL_LAYOUT_MONO;
+  return { nbChannels: channels, order: AV_CHANNEL_ORDER_NATIVE, mask: (1n << BigInt(channels)) - 1n };
+}

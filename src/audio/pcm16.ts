@@ -1,0 +1,118 @@
+import { AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S16 } from 'node-av/constants';
+import { Frame, SoftwareResampleContext } from 'node-av/lib';
+import { codecMessage } from './audio-error.js';
+import { MONO, floatsOf } from './span-resampler.js';
+
+/** Samples in a block, and so in a FLAC frame: fewer, larger frames cost less time for a few bytes more. */
+export const BLOCK_SAMPLES = 4096;
+
+/** Adding and subtracting it rounds a double of modest size to the nearest integer, ties to even. */
+const ROUNDER = 1.5 * 2 ** 52;
+
+/**
+ * Collects samples into blocks of 16-bit PCM, rounded half to even and clipped.
+ *
+ * The conversion runs in the codec library; only a block that touches full scale is looked at sample by sample.
+ */
+export class Pcm16Blocks implements Disposable {
+  /** The current block, for an encoder of the codec library. */
+  readonly frame: Frame;
+  /** The same block's bytes: little-endian 16-bit samples. */
+  readonly bytes: Buffer;
+  clippedSamples = 0;
+  invalidSamples = 0;
+
+  readonly #source: Frame;
+  readonly #floats: Float32Array;
+  readonly #integers: Int16Array;
+  readonly #converter = new SoftwareResampleContext();
+  readonly #onBlock: (count: number) => void;
+  #filled = 0;
+
+  /** @param onBlock is called with the number of samples whenever a block is full, and for the rest at the end. */
+  constructor(sampleRate: number, onBlock: (count: number) => void) {
+    this.#onBlock = onBlock;
+    this.#source = makeFrame(AV_SAMPLE_FMT_FLTP, sampleRate);
+    this.frame = makeFrame(AV_SAMPLE_FMT_S16, sampleRate);
+    this.#floats = floatsOf(this.#source, BLOCK_SAMPLES);
+    const plane = this.frame.data?.[0];
+    if (plane === undefined) throw new Error('A frame of the codec library has no buffer');
+    this.bytes = plane.subarray(0, BLOCK_SAMPLES * 2);
+    this.#integers = new Int16Array(plane.buffer, plane.byteOffset, BLOCK_SAMPLES);
+    const result = this.#converter.allocSetOpts2(
+      MONO,
+      AV_SAMPLE_FMT_S16,
+      sampleRate,
+      MONO,
+      AV_SAMPLE_FMT_FLTP,
+      sampleRate,
+    );
+    const initialised = result < 0 ? result : this.#converter.init();
+    if (initialised < 0) throw new Error(`The sample converter could not be set up: ${codecMessage(initialised)}`);
+  }
+
+  write(samples: Float32Array, count: number): void {
+    for (let taken = 0; taken < count;) {
+      const size = Math.min(count - taken, BLOCK_SAMPLES - this.#filled);
+      this.#floats.set(samples.subarray(taken, taken + size), this.#filled);
+      this.#filled += size;
+      taken += size;
+      if (this.#filled === BLOCK_SAMPLES) this.#emit();
+    }
+  }
+
+  /** Emits what does not fill a block. */
+  finish(): void {
+    if (this.#filled > 0) this.#emit();
+  }
+
+  [Symbol.dispose](): void {
+    this.frame.free();
+    this.#source.free();
+    this.#converter.free();
+  }
+
+  #emit(): void {
+    const count = this.#filled;
+    this.#filled = 0;
+    this.#source.nbSamples = count;
+    this.frame.nbSamples = count;
+    const result = this.#converter.convertFrame(this.frame, this.#source);
+    if (result < 0) throw new Error(`Samples could not be converted: ${codecMessage(result)}`);
+    if (this.#touchesFullScale(count)) this.#convertSlowly(count);
+    this.#onBlock(count);
+  }
+
+  #touchesFullScale(count: number): boolean {
+    const block = this.bytes.subarray(0, count * 2);
+    return block.includes('\u7fff', 0, 'utf16le') || block.includes('\u8000', 0, 'utf16le');
+  }
+
+  #convertSlowly(count: number): void {
+    for (let index = 0; index < count; index += 1) {
+      const sample = this.#floats[index] ?? 0;
+      if (Number.isNaN(sample)) {
+        this.invalidSamples += 1;
+        this.#integers[index] = 0;
+        continue;
+      }
+      const scaled = Math.min(Math.max(sample * 32_768, -40_000), 40_000);
+      const rounded = scaled + ROUNDER - ROUNDER;
+      const clipped = Math.min(Math.max(rounded, -32_768), 32_767);
+      if (clipped !== rounded) this.clippedSamples += 1;
+      this.#integers[index] = clipped;
+    }
+  }
+}
+
+function makeFrame(format: typeof AV_SAMPLE_FMT_S16, sampleRate: number): Frame {
+  const frame = new Frame();
+  frame.alloc();
+  frame.format = format;
+  frame.sampleRate = sampleRate;
+  frame.channelLayout = MONO;
+  frame.nbSamples = BLOCK_SAMPLES;
+  const result = frame.getBuffer(0);
+  if (result < 0) throw new Error(`No memory for a block of samples: ${codecMessage(result)}`);
+  return frame;
+}

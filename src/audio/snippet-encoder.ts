@@ -1,0 +1,48 @@
+import { FlacEncoder } from './flac-encoder.js';
+import { VorbisEncoder } from './vorbis-encoder.js';
+import { WavEncoder } from './wav-encoder.js';
+
+/** Where the bytes of an encoded file go. */
+export interface ByteSink {
+  /** Takes the bytes; the caller may change them afterwards. */
+  write(bytes: Uint8Array): void;
+  /** Replaces bytes that were written before, such as a length in a header. */
+  patch(offsetBytes: number, bytes: Uint8Array): void;
+}
+
+/** Encodes mono samples as one file. */
+export interface SnippetEncoder extends Disposable {
+  /** Takes the first `count` samples, nominally within ±1. */
+  write(samples: Float32Array, count: number): void;
+  /** Completes the file. */
+  finish(): void;
+  /** Samples beyond full scale that were set to it. */
+  readonly clippedSamples: number;
+  /** Samples that were not a number, written as silence. */
+  readonly invalidSamples: number;
+}
+
+export type SnippetFormat = 'flac' | 'wav' | 'ogg';
+
+/** The rates in Hz that each format can hold: RFC 9639 §9.1.2, a 32-bit header field, libvorbis. */
+export const SAMPLE_RATES: Readonly<Record<SnippetFormat, { min: number; max: number }>> = {
+  flac: { min: 1, max: 655_350 },
+  wav: { min: 1, max: 2_000_000 },
+  ogg: { min: 1, max: 200_000 },
+};
+
+/**
+ * Begins a file.
+ *
+ * @param name decides the serial number of an Ogg stream, which is part of its bytes.
+ */
+export function createEncoder(format: SnippetFormat, sampleRate: number, name: string, sink: ByteSink): SnippetEncoder {
+  switch (format) {
+    case 'flac':
+      return new FlacEncoder(sampleRate, sink);
+    case 'wav':
+      return new WavEncoder(sampleRate, sink);
+    case 'ogg':
+      return new VorbisEncoder(sampleRate, name, sink);
+  }
+}
