@@ -6,6 +6,7 @@
 // A corpus that is there with the same settings is used again.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { MediaWriter } from '../scripts/media-writer.js';
@@ -44,9 +45,9 @@ export const CORPUS_FORMATS = Object.keys(FORMATS);
  * @param {string[]} [options.formats]
  * @param {'espeak' | 'synthetic'} [options.source] What speaks; espeak-ng where it can be run.
  * @param {(message: string) => void} [options.onProgress]
- * @returns {{ format: string, audioDir: string, manifest: string, hours: number, sizeBytes: number }[]} One a format.
+ * @returns {Promise<{ format: string, audioDir: string, manifest: string, hours: number, sizeBytes: number }[]>} One a format.
  */
-export function makeCorpora(outDir, options = {}) {
+export async function makeCorpora(outDir, options = {}) {
   const { hours = 2.5, recordings = 12, formats = CORPUS_FORMATS, onProgress = () => {} } = options;
   const settings = { version: VERSION, hours, recordings, source: options.source ?? findSpeechSource() };
   checkSettings(settings, formats);
@@ -63,6 +64,8 @@ export function makeCorpora(outDir, options = {}) {
       const writers = missing.map((corpus) => corpus.openRecording(k));
       for (const piece of pieces(turns, framesEach, noise, new Dice(5000 + k))) {
         for (const writer of writers) writer.write(piece);
+        // The codec library lets go of its buffers in a turn of the event loop only.
+        await nextTurn();
       }
       for (const writer of writers) writer.close();
       for (const corpus of missing) corpus.addRow(k, turns, framesEach);
@@ -218,7 +221,7 @@ function toMillis(seconds) {
   return Math.round(seconds * 1000) / 1000;
 }
 
-function runAsCommand() {
+async function runAsCommand() {
   const { values } = parseArgs({
     options: {
       out: { type: 'string' },
@@ -229,7 +232,7 @@ function runAsCommand() {
     },
   });
   if (values.out === undefined) throw new Error('--out DIR is missing');
-  const corpora = makeCorpora(values.out, {
+  const corpora = await makeCorpora(values.out, {
     hours: Number(values.hours),
     recordings: Number(values.recordings),
     formats: values.formats.split(','),
@@ -239,4 +242,4 @@ function runAsCommand() {
   console.table(corpora);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) runAsCommand();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await runAsCommand();
