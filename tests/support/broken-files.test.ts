@@ -17,7 +17,7 @@ import { decodeFile } from './decode.js';
 import { extensionOf, patchFile, writeEncoded } from './encode.js';
 import type { EncodedKind } from './encode.js';
 import { chained, withOpusPreSkip, withoutLastPages, withShiftedGranules } from './ogg-pages.js';
-import { makeNoise, quantize } from './signals.js';
+import { firstDifference, makeNoise, quantize } from './signals.js';
 
 const RATE = 48_000;
 const FRAMES = 3 * RATE + 123;
@@ -40,14 +40,14 @@ describe('patched files', () => {
   it('withZeroTotalSamples() leaves no length in the header and all of the audio', () => {
     const decoded = decodeFile(writePatched('flac', withZeroTotalSamples));
     expect(decoded.claimedFrames).toBe(0);
-    expect(decoded.samples).toEqual(SAMPLES);
+    expect(firstDifference(decoded.samples, SAMPLES)).toBe(-1);
   });
 
   it('truncated() leaves a FLAC that claims what it does not hold', () => {
     const decoded = decodeFile(writePatched('flac', (bytes) => truncated(bytes, 0.5)));
     expect(decoded.claimedFrames).toBe(FRAMES);
     expect(decoded.frames).toBeLessThan(FRAMES / 2 + 4608);
-    expect(decoded.samples).toEqual(SAMPLES.subarray(0, decoded.frames));
+    expect(firstDifference(decoded.samples, SAMPLES.subarray(0, decoded.frames))).toBe(-1);
   });
 
   it('truncated() leaves an m4a without its index, which does not open', () => {

@@ -13,7 +13,7 @@ import {
   writeVideoWithAudio,
 } from './encode.js';
 import type { EncodedKind, Signal } from './encode.js';
-import { makeNoise, makeSpeechBursts, quantize } from './signals.js';
+import { firstDifference, makeNoise, makeSpeechBursts, quantize } from './signals.js';
 
 const RATE = 48_000;
 const FRAMES = RATE + 123;
@@ -47,7 +47,7 @@ describe('writeEncoded()', () => {
         writeEncoded(pathOf(kind), signal, kind);
         const decoded = decodeFile(pathOf(kind));
         expect([decoded.channels, decoded.sampleRate]).toEqual([channels, RATE]);
-        if (LOSSLESS.has(kind)) expect(decoded.samples).toEqual(signal.samples);
+        if (LOSSLESS.has(kind)) expect(firstDifference(decoded.samples, signal.samples)).toBe(-1);
         else expect(decoded.frames).toBe(FRAMES + (EXTRA_FRAMES[kind] ?? 0));
       }
     });
@@ -102,8 +102,8 @@ describe('files of several streams', () => {
     const second = { ...first, samples: first.samples.map((x) => -x) };
     const matroska = path.join(folder, 'two.mka');
     writeTwoStreams(matroska, first, second, 'matroska');
-    expect(decodeFile(matroska, 0).samples).toEqual(first.samples);
-    expect(decodeFile(matroska, 1).samples).toEqual(second.samples);
+    expect(firstDifference(decodeFile(matroska, 0).samples, first.samples)).toBe(-1);
+    expect(firstDifference(decodeFile(matroska, 1).samples, second.samples)).toBe(-1);
     const m4a = path.join(folder, 'two.m4a');
     writeTwoStreams(m4a, first, second, 'm4a');
     expect([decodeFile(m4a, 0).frames, decodeFile(m4a, 1).frames]).toEqual([FRAMES, FRAMES]);

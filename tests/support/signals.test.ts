@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  firstDifference,
   hashUniform,
   interleaveChannels,
   makeImpulse,
@@ -49,6 +50,13 @@ describe('signals', () => {
 
   it('interleaveChannels() puts frames side by side', () => {
     expect([...interleaveChannels(Float64Array.of(1, 2), Float64Array.of(3, 4))]).toEqual([1, 3, 2, 4]);
+  });
+
+  it('firstDifference() finds a sample that differs and a length that does', () => {
+    const samples = Float64Array.of(1, 2, 3);
+    expect(firstDifference(samples, Float64Array.of(1, 2, 3))).toBe(-1);
+    expect(firstDifference(samples, Float64Array.of(1, 0, 3))).toBe(1);
+    expect(firstDifference(samples, Float64Array.of(1, 2))).toBe(2);
   });
 
   it('quantize() rounds half to even and clips', () => {

@@ -75,6 +75,13 @@ export function interleaveChannels(...channels: Float64Array[]): Float64Array {
   return out;
 }
 
+/** Where two signals differ first: the index, their common length if one goes on where the other ends, or -1. */
+export function firstDifference(a: Float64Array, b: Float64Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let k = 0; k < length; k += 1) if (!Object.is(a[k], b[k]) && a[k] !== b[k]) return k;
+  return a.length === b.length ? -1 : length;
+}
+
 /** Rounds to the grid of `bits`-bit integers (half to even) and clips, so that a lossless file keeps the values exactly. */
 export function quantize(samples: Float64Array, bits: number): Float64Array {
   const scale = 2 ** (bits - 1);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeFile } from './decode.js';
 import type { DecodedAudio } from './decode.js';
-import { makeNoise, makeSine, quantize } from './signals.js';
+import { firstDifference, makeNoise, makeSine, quantize } from './signals.js';
 import { buildWav, buildWavAround, listChunk } from './wav-files.js';
 import type { WavEncoding, WavOptions } from './wav-files.js';
 
@@ -41,7 +41,7 @@ describe('buildWav()', () => {
         for (const fmtBytes of [16, 18, 40] as const) {
           const decoded = decodeBytes(buildWav(samples, { encoding, channels, fmtBytes }));
           expect(decoded.channels).toBe(channels);
-          expect(decoded.samples).toEqual(samples);
+          expect(firstDifference(decoded.samples, samples)).toBe(-1);
         }
       }
     });
@@ -62,7 +62,7 @@ describe('buildWav()', () => {
           Math.max(Math.abs(x) / 32, 16 / 32_768) + 4 / 32_768,
         );
       }
-      expect(decodeBytes(buildWav(decoded.samples, { encoding })).samples).toEqual(decoded.samples);
+      expect(firstDifference(decodeBytes(buildWav(decoded.samples, { encoding })).samples, decoded.samples)).toBe(-1);
     });
   }
 
@@ -71,7 +71,9 @@ describe('buildWav()', () => {
     for (const sampleRate of [8000, 11_025, 22_050, 44_100, 48_000, 96_000]) {
       expect(decodeBytes(buildWav(samples, { sampleRate })).sampleRate).toBe(sampleRate);
     }
-    expect(decodeBytes(buildWav(samples, { fmtBytes: 40, channelMask: 0x4 })).samples).toEqual(samples);
+    expect(firstDifference(decodeBytes(buildWav(samples, { fmtBytes: 40, channelMask: 0x4 })).samples, samples)).toBe(
+      -1,
+    );
   });
 
   const samples = quantize(makeNoise(FRAMES), 16);
@@ -93,7 +95,7 @@ describe('buildWav()', () => {
   };
   for (const [name, options] of Object.entries(readRight)) {
     it(`${name}: a plain decoder reads every sample and no more`, () => {
-      expect(decodeBytes(buildWav(samples, options)).samples).toEqual(samples);
+      expect(firstDifference(decodeBytes(buildWav(samples, options)).samples, samples)).toBe(-1);
     });
   }
 
