@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 async function writeTar(...parts: (Buffer | Readonly<Uint8Array>)[]): Promise<string> {
   const file = path.join(folder, `${fileCount++}.tar`);
-  await writeFile(file, Buffer.concat(parts as Uint8Array[]));
+  await writeFile(file, Buffer.concat(parts));
   return file;
 }
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, open, readFile, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { InputError, OutputError } from '#cutroom/errors.js';
@@ -228,35 +228,30 @@ describe('TarAppender', () => {
   });
 
   test('survives a full disk: whole members stay, and appending goes on once there is room', async (context) => {
-    const disk = mountSmallDisk(128 * 1024);
-    if (disk === undefined) return context.skip('cannot mount a small disk here');
-    try {
-      const file = path.join(disk.folder, 'full.tar');
-      const ballast = path.join(disk.folder, 'ballast');
-      await writeFile(ballast, Buffer.alloc(60 * 1024));
-      const tar = await TarAppender.open(file);
-      await tar.appendBytes('a', Buffer.alloc(20_000, 1));
-      const { offsetBytes } = tar;
-      const failure = tar.appendBytes('b', Buffer.alloc(90_000, 2));
-      await expect(failure).rejects.toMatchObject({
-        code: 'output',
-        path: file,
-        message: `Cannot write "${file}": no space left on the disk`,
-        hint: 'Free at least 90,624 bytes there and run the same command again.',
-      });
-      expect((await stat(file)).size).toBe(offsetBytes);
-      await rm(ballast);
-      await tar.appendBytes('b', Buffer.alloc(90_000, 2));
-      await tar.finish();
-      await tar.close();
-      const entries = await readEntries(file);
-      expect(entries.map(({ name, payload }) => [name, payload.length])).toEqual([
-        ['a', 20_000],
-        ['b', 90_000],
-      ]);
-    } finally {
-      disk.unmount();
-    }
+    const disk = mountSmallDisk(context, 128 * 1024);
+    const file = path.join(disk, 'full.tar');
+    const ballast = path.join(disk, 'ballast');
+    await writeFile(ballast, Buffer.alloc(60 * 1024));
+    const tar = await TarAppender.open(file);
+    await tar.appendBytes('a', Buffer.alloc(20_000, 1));
+    const { offsetBytes } = tar;
+    const failure = tar.appendBytes('b', Buffer.alloc(90_000, 2));
+    await expect(failure).rejects.toMatchObject({
+      code: 'output',
+      path: file,
+      message: `Cannot write "${file}": no space left on the disk`,
+      hint: 'Free at least 90,624 bytes there and run the same command again.',
+    });
+    expect((await stat(file)).size).toBe(offsetBytes);
+    await rm(ballast);
+    await tar.appendBytes('b', Buffer.alloc(90_000, 2));
+    await tar.finish();
+    await tar.close();
+    const entries = await readEntries(file);
+    expect(entries.map(({ name, payload }) => [name, payload.length])).toEqual([
+      ['a', 20_000],
+      ['b', 90_000],
+    ]);
   });
 
   test('needs memory for its buffer alone', async () => {

@@ -1,0 +1,46 @@
+import { mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+
+import { systemCode } from '../errors.js';
+import { writeFailure } from '../tar/write-failure.js';
+
+/**
+ * Makes a folder and those above it where they are missing, and waits until their entries are on the disk.
+ *
+ * @throws {OutputError} when it cannot be made, or something else stands there.
+ */
+export async function ensureFolder(folder: string): Promise<void> {
+  try {
+    const firstMade = await mkdir(folder, { recursive: true });
+    if (firstMade === undefined) return;
+    const top = path.dirname(path.resolve(firstMade));
+    for (let made = path.resolve(folder); made !== top; made = path.dirname(made)) await syncFolder(path.dirname(made));
+  } catch (error) {
+    throw writeFailure(error, { action: 'Cannot make the folder', path: folder });
+  }
+}
+
+/** Waits until the entries of a folder are on the disk: a file that was made or renamed there is then found after a power failure. */
+export async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (!UNSYNCABLE_CODES.has(systemCode(error) ?? '')) throw error;
+  }
+}
+
+/** How systems say that a folder cannot be opened or synced at all: Windows, and some network and FUSE file systems. */
+const UNSYNCABLE_CODES: ReadonlySet<string> = new Set([
+  'EISDIR',
+  'EPERM',
+  'EACCES',
+  'EINVAL',
+  'ENOTSUP',
+  'ENOSYS',
+  'EBADF',
+]);
