@@ -28,7 +28,7 @@ const CHUNK_LENGTH = 64 * 1024;
 export async function writeDryRun(
   plan: CutPlan,
   sinks: DryRunSinks,
-  facts: Omit<MetricsFacts, 'complete' | 'audioArchitecture'>,
+  facts: Omit<MetricsFacts, 'complete' | 'audioArchitecture' | 'dryRun'>,
   options: DryRunOptions = {},
 ): Promise<CutMetrics> {
   const metrics = new CutMetrics(plan);
@@ -51,6 +51,11 @@ export async function writeDryRun(
   }
   await sinks.writeManifest(text);
   options.onProgress?.(count);
-  await metrics.write((chunk) => sinks.writeMetrics(chunk), { ...facts, complete: true, audioArchitecture: null });
+  await metrics.write((chunk) => sinks.writeMetrics(chunk), {
+    ...facts,
+    complete: true,
+    dryRun: true,
+    audioArchitecture: null,
+  });
   return metrics;
 }

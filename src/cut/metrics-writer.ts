@@ -3,6 +3,8 @@ import { DROP_REASONS, type DropCounts } from './types.js';
 
 /** What the metrics say about the run beside its counts. */
 export interface MetricsFacts {
+  /** True when the snippets were planned and not made. */
+  dryRun: boolean;
   /** False when a part of the plan is not in the output because the run was ended before. */
   complete: boolean;
   datasetName: string;
@@ -50,6 +52,7 @@ export async function writeMetrics(
     clipped_samples: totals.clippedSamples,
     warnings: metrics.warnings(),
     complete: facts.complete,
+    dry_run: facts.dryRun,
     dataset_name: facts.datasetName,
     cutroom_version: facts.cutroomVersion,
     audio_architecture: facts.audioArchitecture,

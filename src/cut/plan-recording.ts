@@ -1,6 +1,6 @@
 import { dropEmpty, findOverlaps, sortByTime } from './overlap.js';
 import { judgePack, packSegments } from './pack.js';
-import { DROP_REASONS, type DropCounts, type DropReason } from './types.js';
+import type { DropCounts, DropReason } from './types.js';
 import type { Segment, SegmentList } from './segments.js';
 import type { PlanLimits } from './settings.js';
 
@@ -49,5 +49,5 @@ export function planCandidates(list: SegmentList, limits: PlanLimits): Candidate
 }
 
 export function zeroCounts(): DropCounts {
-  return Object.fromEntries(DROP_REASONS.map((reason) => [reason, 0])) as DropCounts;
+  return { empty: 0, overlap: 0, too_long: 0, too_short: 0, no_text: 0, repetition: 0, bad_times: 0, past_end: 0 };
 }

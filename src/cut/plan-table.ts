@@ -1,4 +1,5 @@
 import { Column, detachString } from './column.js';
+import { zeroCounts } from './plan-recording.js';
 import { DROP_REASONS, type DropCounts } from './types.js';
 
 /** What the plan keeps of one recording. */
@@ -98,7 +99,7 @@ export class PlanTable {
 }
 
 function readCounts(column: Column, index: number): DropCounts {
-  return Object.fromEntries(
-    DROP_REASONS.map((reason, place) => [reason, column.at(index * REASONS + place)]),
-  ) as DropCounts;
+  const counts = zeroCounts();
+  for (const [place, reason] of DROP_REASONS.entries()) counts[reason] = column.at(index * REASONS + place);
+  return counts;
 }

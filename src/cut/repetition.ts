@@ -14,34 +14,41 @@ export interface RepeatedNgram {
 export function findRepeatedNgrams(tokens: ArrayLike<number>, n: number, maxCount: number): RepeatedNgram[] {
   const windows = n < 1 ? 0 : tokens.length - n + 1;
   if (windows <= maxCount) return [];
-  let positions = Uint32Array.from({ length: windows }, (_, position) => position);
-  /** Which k-gram stands at each of `positions`: the number of its group. */
-  let groups = new Uint32Array(windows);
+  /** Where a frequent k-gram starts, and the number of its group: all positions of one k-gram are a group. */
+  const positions = new Uint32Array(windows);
+  const groups = new Uint32Array(windows);
+  for (let at = 0; at < windows; at += 1) positions[at] = at;
+  let length = windows;
   let counts: number[] = [];
-  for (let k = 0; k < n && positions.length > maxCount; k += 1) {
+  for (let k = 0; k < n && length > 0; k += 1) {
     counts = [];
     const groupsByKey = new Map<number, number>();
-    for (let at = 0; at < positions.length; at += 1) {
-      // Groups are fewer than 2^21 and ids below 2^32 in any text that fits memory.
+    for (let at = 0; at < length; at += 1) {
+      // Exact: there are fewer than 2^21 groups in any text that fits memory, and ids are below 2^32.
       const key = groups[at]! * 2 ** 32 + tokens[positions[at]! + k]!;
       let group = groupsByKey.get(key);
       if (group === undefined) {
-        group = groupsByKey.size;
+        group = counts.length;
         groupsByKey.set(key, group);
         counts.push(0);
       }
       groups[at] = group;
       counts[group]! += 1;
     }
-    const isFrequent = (_: number, at: number): boolean => counts[groups[at]!]! > maxCount;
-    const keptPositions = positions.filter(isFrequent);
-    groups = groups.filter(isFrequent);
-    positions = keptPositions;
+    let kept = 0;
+    for (let at = 0; at < length; at += 1) {
+      const group = groups[at]!;
+      if (counts[group]! <= maxCount) continue;
+      positions[kept] = positions[at]!;
+      groups[kept] = group;
+      kept += 1;
+    }
+    length = kept;
   }
-  const first = new Map<number, RepeatedNgram>();
-  for (const [at, position] of positions.entries()) {
+  const found = new Map<number, RepeatedNgram>();
+  for (let at = 0; at < length; at += 1) {
     const group = groups[at]!;
-    if (!first.has(group)) first.set(group, { position, count: counts[group]! });
+    if (!found.has(group)) found.set(group, { position: positions[at]!, count: counts[group]! });
   }
-  return [...first.values()];
+  return [...found.values()];
 }

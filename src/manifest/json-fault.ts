@@ -89,6 +89,7 @@ function hintOfUnfinished(text: string): string {
 
 function hintOfToken(text: string, at: number): string | undefined {
   if (text.charAt(at) === "'" || /^(?:True|False|None)\b/.test(text.slice(at, at + 6))) return PYTHON;
+  if (text.charCodeAt(at) === 0xfeff) return 'a byte order mark stands inside the file; were files joined?';
   if (text.startsWith('//', at) || text.startsWith('/*', at) || text.charAt(at) === '#') return 'JSON has no comments';
   return undefined;
 }

@@ -15,6 +15,9 @@ export type JsonProblem =
 /** Objects and arrays may nest this deep. */
 export const MAX_DEPTH = 512;
 
+/** Which of the open containers are objects, by depth. Shared by all scanners: it is in use within one call of `skipValue` only. */
+const openContainers = new Uint8Array(MAX_DEPTH);
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -38,7 +41,6 @@ export class JsonScanner {
   problemAt = 0;
   /** True once NaN, Infinity or -Infinity was met. */
   sawNonFinite = false;
-  readonly #isObject = new Uint8Array(MAX_DEPTH);
 
   constructor(text: string) {
     this.text = text;
@@ -69,7 +71,7 @@ export class JsonScanner {
         if (innerCode === (code === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET)) {
           at = inner + 1;
         } else {
-          this.#isObject[depth] = code === OPEN_BRACE ? 1 : 0;
+          openContainers[depth] = code === OPEN_BRACE ? 1 : 0;
           depth += 1;
           at = code === OPEN_BRACE ? this.skipKey(inner) : inner;
           if (at < 0) return at;
@@ -84,7 +86,7 @@ export class JsonScanner {
         if (depth === floor) return at;
         at = this.skipSpace(at);
         const next = text.charCodeAt(at);
-        const inObject = this.#isObject[depth - 1] === 1;
+        const inObject = openContainers[depth - 1] === 1;
         if (next === COMMA) {
           at = inObject ? this.skipKey(this.skipSpace(at + 1)) : this.#afterArrayComma(at);
           if (at < 0) return at;
