@@ -16,7 +16,6 @@ export type AudioFailure =
 
 /** A recording that cannot be read as it should; `reason` is what it is counted under. */
 export class AudioError extends InputError {
-  override readonly name: 'InputError' = 'InputError';
   readonly reason: AudioFailure;
 
   constructor(reason: AudioFailure, path: string, state: string, options: { hint?: string; cause?: unknown } = {}) {

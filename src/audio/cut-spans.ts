@@ -3,6 +3,7 @@ import type { ChannelLayout } from 'node-av/lib';
 import { CancellationMeter } from './cancellation-meter.js';
 import { AudioError } from './audio-error.js';
 import { RecordingReader } from './recording-reader.js';
+import type { RecordingInfo } from './recording-reader.js';
 import { SpanResampler } from './span-resampler.js';
 import type { ChannelMix, ResamplerInput } from './span-resampler.js';
 
@@ -31,38 +32,41 @@ export interface CutSpansOptions {
   /** Hz. */
   targetRate: number;
   mix: ChannelMix;
-  /** Called now and then while audio is decoded, with the position in frames; the work goes on when it resolves. */
-  onPosition?(frames: number, sampleRate: number): Promise<void>;
+  /**
+   * Called now and then while audio is decoded, with the position in frames. The work goes on when it resolves, which
+   * must take a turn of the event loop.
+   */
+  onPosition(frames: number, sampleRate: number): Promise<void>;
+  /** Called once, before anything is decoded. */
+  onInfo?(info: RecordingInfo): void;
 }
 
 /** What was seen of a recording while spans were cut out of it. */
-export interface RecordingFacts {
-  sampleRate: number;
-  channels: number;
-  container: string;
-  codec: string;
+export interface RecordingFacts extends RecordingInfo {
   /** Set when the mono mix is far quieter than its channels, in dB (negative). */
   cancellationDb: number | undefined;
 }
 
-/** Blocks between two calls of `onPosition`. */
-const BLOCKS_A_REPORT = 256;
+/** Blocks between two calls of `onPosition`; the codec library gives memory back only when the event loop turns. */
+const BLOCKS_A_REPORT = 64;
 
 /**
  * Cuts spans out of one recording in a single pass: decode, mix to mono, resample.
  *
  * @param spansOf gives the spans, once the recording's rate is known, in the order of their first frames.
- * @param sinkOf makes the place for the samples of the span with that index.
+ * @param sinkOf makes the place for the samples of the span with that index; undefined for one that is not wanted, past
+ *   which the recording is decoded all the same, so that what is met on the way does not hang on which spans are wanted.
  * @throws AudioError when audio that a span needs is not to be had; sinks that were finished before keep their samples.
  */
 export async function cutSpans(
   path: string,
   spansOf: (sampleRate: number) => readonly FrameSpan[],
-  sinkOf: (index: number) => SpanSink,
+  sinkOf: (index: number) => SpanSink | undefined,
   options: CutSpansOptions,
 ): Promise<RecordingFacts> {
   using reader = new RecordingReader(path);
   const { sampleRate, channels } = reader.info;
+  options.onInfo?.(reader.info);
   if (options.mix !== 'average' && options.mix >= channels) {
     throw new AudioError(
       'bad_channel',
@@ -73,7 +77,7 @@ export async function cutSpans(
   using sweep = new Sweep(reader, spansOf(sampleRate), sinkOf, options);
   for (let blocks = 1; !sweep.isDone; blocks += 1) {
     sweep.step();
-    if (blocks % BLOCKS_A_REPORT === 0) await options.onPosition?.(reader.position, sampleRate);
+    if (blocks % BLOCKS_A_REPORT === 0) await options.onPosition(reader.position, sampleRate);
   }
   return { ...reader.info, cancellationDb: sweep.cancellationDb };
 }
@@ -92,7 +96,7 @@ interface OpenSpan {
 class Sweep implements Disposable {
   readonly #reader: RecordingReader;
   readonly #spans: readonly FrameSpan[];
-  readonly #sinkOf: (index: number) => SpanSink;
+  readonly #sinkOf: (index: number) => SpanSink | undefined;
   readonly #options: CutSpansOptions;
   readonly #meter: CancellationMeter | undefined;
   /** Resamplers without a span, to be used again: their filters are made once. */
@@ -102,12 +106,14 @@ class Sweep implements Disposable {
   /** Set where the blocks come without channel positions. */
   #layout: ChannelLayout | undefined;
   #open: OpenSpan[] = [];
+  /** The spans so far, wanted or not, are decoded up to here. */
+  #neededFrames = 0;
   #next = 0;
 
   constructor(
     reader: RecordingReader,
     spans: readonly FrameSpan[],
-    sinkOf: (index: number) => SpanSink,
+    sinkOf: (index: number) => SpanSink | undefined,
     options: CutSpansOptions,
   ) {
     this.#reader = reader;
@@ -130,7 +136,10 @@ class Sweep implements Disposable {
   step(): void {
     const reader = this.#reader;
     const upcoming = this.#spans[this.#next];
-    if (this.#open.length === 0 && upcoming !== undefined) reader.skipTo(upcoming.firstFrame - this.#contextFrames);
+    const isBetween = this.#open.length === 0 && reader.position >= this.#neededFrames;
+    if (isBetween && upcoming !== undefined) {
+      reader.skip(this.#neededFrames, upcoming.firstFrame - this.#contextFrames);
+    }
     if (!reader.next()) {
       this.#end();
       return;
@@ -179,11 +188,14 @@ class Sweep implements Disposable {
     const { position, blockStart } = this.#reader;
     for (let span = this.#spans[this.#next]; span !== undefined; span = this.#spans[this.#next]) {
       if (span.firstFrame - this.#contextFrames >= position) return;
+      const sink = this.#sinkOf(this.#next);
+      this.#next += 1;
+      this.#neededFrames = Math.max(this.#neededFrames, span.endFrame + this.#contextFrames);
+      if (sink === undefined) continue;
       const resampler = this.#takeResampler();
       resampler.begin(span.firstFrame, blockStart);
       const wanted = resampler.outputLength(span.endFrame - span.firstFrame);
-      this.#open.push({ span, sink: this.#sinkOf(this.#next), resampler, wanted, written: 0 });
-      this.#next += 1;
+      this.#open.push({ span, sink, resampler, wanted, written: 0 });
     }
   }
 
@@ -231,7 +243,7 @@ class Sweep implements Disposable {
       sink.finish(open.written, endFrame);
     }
     this.#open = [];
-    for (; this.#next < this.#spans.length; this.#next += 1) this.#sinkOf(this.#next).miss(audioFrames);
+    for (; this.#next < this.#spans.length; this.#next += 1) this.#sinkOf(this.#next)?.miss(audioFrames);
   }
 }
 

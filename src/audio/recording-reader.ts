@@ -7,6 +7,7 @@ import {
   AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_VIDEO,
   AV_NOPTS_VALUE,
+  AV_PKT_DATA_ENCRYPTION_INFO,
   AVSEEK_FLAG_BACKWARD,
 } from 'node-av/constants';
 import { Codec, CodecContext, Dictionary, FormatContext, Frame, Log, Packet } from 'node-av/lib';
@@ -16,27 +17,9 @@ import { AudioError, codecMessage } from './audio-error.js';
 import { readWavHeader } from './wav-header.js';
 
 /** Containers that hold audio by themselves. Playlists, image sequences and devices are left out on purpose. */
-const CONTAINERS = [
-  ...['wav', 'w64', 'flac', 'mp3', 'ogg', 'mov', 'matroska', 'aac', 'aiff', 'au', 'caf', 'wv', 'amr'],
-  ...[
-    'ac3',
-    'eac3',
-    'ape',
-    'tta',
-    'asf',
-    'avi',
-    'mpegts',
-    'mpeg',
-    'flv',
-    'dsf',
-    'iff',
-    'voc',
-    'nistsphere',
-    'sox',
-    'tak',
-    'mpc',
-  ],
-].join(',');
+const CONTAINERS =
+  'wav,w64,flac,mp3,ogg,mov,matroska,aac,aiff,au,caf,wv,amr,ac3,eac3,ape,tta,asf,avi,mpegts,mpeg,flv,dsf,iff,voc,' +
+  'nistsphere,sox,tak,mpc';
 
 /** Skips shorter than this are decoded: a seek costs about as much. */
 const SKIP_AT_LEAST_SECONDS = 5;
@@ -88,9 +71,12 @@ export class RecordingReader implements Disposable {
   readonly #packet: Packet;
   readonly #skip: ReturnType<typeof skipMethod>;
   readonly #wavShortfall: string | undefined;
+  /** Where the audio ends although the file goes on. */
+  readonly #limitFrames: number;
   /** One tick of the stream's clock is this many frames. */
   readonly #framesPerTick: { numerator: number; denominator: number };
   #packetCount = 0;
+  #isEncrypted = false;
   #firstPts: bigint | undefined;
   #isDraining = false;
   /** After a skip the position is read from the next block's timestamp. */
@@ -108,7 +94,9 @@ export class RecordingReader implements Disposable {
     if (wav?.declaredBytes !== undefined && wav.declaredBytes > wav.availableBytes) {
       this.#wavShortfall = `its header says ${wav.declaredBytes} bytes of audio, the file holds ${wav.availableBytes}`;
     }
-    this.#container = openContainer(path, wav !== undefined && wav.declaredBytes === undefined);
+    const isUnknownLength = wav !== undefined && wav.declaredBytes === undefined;
+    this.#limitFrames = isUnknownLength ? Math.floor(wav.availableBytes / wav.bytesPerFrame) : Infinity;
+    this.#container = openContainer(path, isUnknownLength);
     try {
       this.#stream = onlyAudioStream(path, this.#container);
       this.#decoder = openDecoder(path, this.#stream);
@@ -141,9 +129,9 @@ export class RecordingReader implements Disposable {
       if (result >= 0) {
         this.#refuseLoss();
         this.#place();
-        return true;
+        return this.block.nbSamples > 0;
       }
-      if (result === AVERROR_EOF) return false;
+      if (result === AVERROR_EOF) return this.#endOfAudio();
       if (result !== AVERROR_EAGAIN) this.#refusal ??= codecMessage(result);
       if (!this.#isDraining) this.#feed();
     }
@@ -151,13 +139,16 @@ export class RecordingReader implements Disposable {
 
   /**
    * Passes over audio that is not needed, where the format allows it without losing exactness: `next` goes on at a
-   * block that starts at `frame` or before it. Does nothing where it would not be exact or not worth it.
+   * block that starts at `to` or before it. Does nothing where it would not be exact or not worth it.
+   *
+   * @param from the frame up to which everything was needed, at or before `position`: whether the way to `to` is skipped
+   *   hangs on these two alone, not on where the blocks happen to end.
    */
-  skipTo(frame: number): void {
+  skip(from: number, to: number): void {
     const { sampleRate } = this.info;
     if (this.#skip === undefined || this.#firstPts === undefined || this.#isDraining) return;
-    const target = frame - this.#skip.prerollSeconds * sampleRate;
-    if (target - this.position < SKIP_AT_LEAST_SECONDS * sampleRate) return;
+    const target = to - this.#skip.prerollSeconds * sampleRate;
+    if (target - from < SKIP_AT_LEAST_SECONDS * sampleRate || target <= this.position) return;
     if (this.#skip.by === 'packets') this.#skipPackets(target);
     else this.#seek(target);
   }
@@ -198,6 +189,13 @@ export class RecordingReader implements Disposable {
     if (result < 0) this.#refusal ??= codecMessage(result);
   }
 
+  /** A decoder that refused everything did not meet the end of the audio. */
+  #endOfAudio(): false {
+    if (this.position > 0 || this.#refusal === undefined) return false;
+    if (this.#isEncrypted) throw new AudioError('encrypted', this.path, 'its audio is encrypted');
+    throw new AudioError('corrupt_recording', this.path, `nothing in it can be decoded (${this.#refusal})`);
+  }
+
   /** Reads the next packet of the stream; false at the end of the file. */
   #readPacket(): boolean {
     for (;;) {
@@ -208,6 +206,9 @@ export class RecordingReader implements Disposable {
         throw new AudioError('corrupt_recording', this.path, `${codecMessage(result)}, after ${at} s of audio`);
       }
       if (this.#packet.streamIndex === this.#stream.index) {
+        if (this.#packetCount === 0) {
+          this.#isEncrypted = this.#packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null;
+        }
         this.#packetCount += 1;
         return true;
       }
@@ -236,6 +237,9 @@ export class RecordingReader implements Disposable {
       this.#isPositionUnknown = false;
     }
     this.blockStart = this.position;
+    if (this.position + this.block.nbSamples > this.#limitFrames) {
+      this.block.nbSamples = Math.max(0, this.#limitFrames - this.position);
+    }
     this.position += this.block.nbSamples;
   }
 

@@ -1,4 +1,5 @@
 import { FlacEncoder } from './flac-encoder.js';
+import type { SnippetFormat } from './sample-rates.js';
 import { VorbisEncoder } from './vorbis-encoder.js';
 import { WavEncoder } from './wav-encoder.js';
 
@@ -22,27 +23,13 @@ export interface SnippetEncoder extends Disposable {
   readonly invalidSamples: number;
 }
 
-export type SnippetFormat = 'flac' | 'wav' | 'ogg';
-
-/** The rates in Hz that each format can hold: RFC 9639 §9.1.2, a 32-bit header field, libvorbis. */
-export const SAMPLE_RATES: Readonly<Record<SnippetFormat, { min: number; max: number }>> = {
-  flac: { min: 1, max: 655_350 },
-  wav: { min: 1, max: 2_000_000 },
-  ogg: { min: 1, max: 200_000 },
-};
-
 /**
  * Begins a file.
  *
  * @param name decides the serial number of an Ogg stream, which is part of its bytes.
  */
 export function createEncoder(format: SnippetFormat, sampleRate: number, name: string, sink: ByteSink): SnippetEncoder {
-  switch (format) {
-    case 'flac':
-      return new FlacEncoder(sampleRate, sink);
-    case 'wav':
-      return new WavEncoder(sampleRate, sink);
-    case 'ogg':
-      return new VorbisEncoder(sampleRate, name, sink);
-  }
+  if (format === 'flac') return new FlacEncoder(sampleRate, sink);
+  if (format === 'wav') return new WavEncoder(sampleRate, sink);
+  return new VorbisEncoder(sampleRate, name, sink);
 }

@@ -6,9 +6,11 @@ export interface WavHeader {
   dataOffsetBytes: number;
   /** Bytes of audio that the header declares, or undefined where it says "unknown". */
   declaredBytes: number | undefined;
-  /** Bytes between the start of the data and the end of the file. */
+  /** Bytes of audio in the file: up to its end, or to the chunks that follow audio of unknown size. */
   availableBytes: number;
   channels: number;
+  /** Bytes of one sample of all channels. */
+  bytesPerFrame: number;
 }
 
 /** Writers that cannot seek back leave one of these: 0, a signed or unsigned maximum, or that minus the header. */
@@ -17,6 +19,23 @@ function isUnknownSize(sizeBytes: number): boolean {
 }
 
 const FOUR_GIB = 2 ** 32;
+/** How far before the end of the file chunks behind audio of unknown size are looked for. */
+const TAIL_BYTES = 1 << 16;
+/** Chunks that programs write behind the audio. */
+const TRAILING_CHUNKS = new Set([
+  'LIST',
+  'id3 ',
+  'ID3 ',
+  'bext',
+  'iXML',
+  'cue ',
+  'smpl',
+  'fact',
+  'JUNK',
+  'PAD ',
+  'axml',
+  '_PMX',
+]);
 
 /**
  * Reads the header of a RIFF, RF64 or BW64 file.
@@ -30,34 +49,63 @@ const FOUR_GIB = 2 ** 32;
 export function readWavHeader(path: string): WavHeader | undefined {
   const file = openSync(path, 'r');
   try {
-    const fileBytes = fstatSync(file).size;
-    const chunk = Buffer.alloc(40);
-    const read = (offset: number, length: number): boolean => readSync(file, chunk, 0, length, offset) === length;
-    if (!read(0, 12) || chunk.toString('latin1', 8, 12) !== 'WAVE') return undefined;
-    const kind = chunk.toString('latin1', 0, 4);
-    if (kind !== 'RIFF' && kind !== 'RF64' && kind !== 'BW64') return undefined;
-    let largeDataBytes: number | undefined;
-    let channels = -1;
-    for (let offset = 12; read(offset, 8);) {
-      const id = chunk.toString('latin1', 0, 4);
-      const sizeBytes = chunk.readUInt32LE(4);
-      const bodyOffset = offset + 8;
-      if (id === 'data') {
-        const large = kind !== 'RIFF' && sizeBytes === 0xffff_ffff ? largeDataBytes : undefined;
-        const isKnown = large !== undefined || (!isUnknownSize(sizeBytes) && fileBytes < FOUR_GIB);
-        return {
-          dataOffsetBytes: bodyOffset,
-          declaredBytes: isKnown ? (large ?? sizeBytes) : undefined,
-          availableBytes: fileBytes - bodyOffset,
-          channels,
-        };
-      }
-      if (id === 'ds64' && read(bodyOffset, 16)) largeDataBytes = Number(chunk.readBigUInt64LE(8));
-      if (id === 'fmt ' && read(bodyOffset, 4)) channels = chunk.readUInt16LE(2);
-      offset = bodyOffset + sizeBytes + (sizeBytes % 2);
-    }
-    return undefined;
+    return walkChunks(file, fstatSync(file).size);
   } finally {
     closeSync(file);
   }
+}
+
+function walkChunks(file: number, fileBytes: number): WavHeader | undefined {
+  const chunk = Buffer.alloc(40);
+  const read = (offset: number, length: number): boolean => readSync(file, chunk, 0, length, offset) === length;
+  if (!read(0, 12) || chunk.toString('latin1', 8, 12) !== 'WAVE') return undefined;
+  const kind = chunk.toString('latin1', 0, 4);
+  if (kind !== 'RIFF' && kind !== 'RF64' && kind !== 'BW64') return undefined;
+  let largeDataBytes = 0;
+  let channels = -1;
+  let bytesPerFrame = 0;
+  for (let offset = 12; read(offset, 8);) {
+    const id = chunk.toString('latin1', 0, 4);
+    const sizeBytes = chunk.readUInt32LE(4);
+    const bodyOffset = offset + 8;
+    if (id === 'data') {
+      const large = kind !== 'RIFF' && sizeBytes === 0xffff_ffff ? largeDataBytes : 0;
+      const isKnown = large > 0 || (!isUnknownSize(sizeBytes) && fileBytes < FOUR_GIB);
+      const endBytes = isKnown ? fileBytes : findTrailingChunks(file, bodyOffset, fileBytes);
+      const declaredBytes = isKnown ? large || sizeBytes : undefined;
+      return {
+        dataOffsetBytes: bodyOffset,
+        declaredBytes,
+        availableBytes: endBytes - bodyOffset,
+        channels,
+        bytesPerFrame,
+      };
+    }
+    if (id === 'ds64' && read(bodyOffset, 16)) largeDataBytes = Number(chunk.readBigUInt64LE(8));
+    if (id === 'fmt ' && read(bodyOffset, 14)) {
+      channels = chunk.readUInt16LE(2);
+      bytesPerFrame = chunk.readUInt16LE(12);
+    }
+    offset = bodyOffset + sizeBytes + (sizeBytes % 2);
+  }
+  return undefined;
+}
+
+/** Where the chunks that fill the rest of the file begin; the end of the file where there are none. */
+function findTrailingChunks(file: number, dataOffset: number, fileBytes: number): number {
+  const from = Math.max(dataOffset, fileBytes - TAIL_BYTES);
+  const tail = Buffer.alloc(fileBytes - from);
+  readSync(file, tail, 0, tail.length, from);
+  const reachesEnd = (start: number): boolean => {
+    let at = start;
+    while (at + 8 <= tail.length && TRAILING_CHUNKS.has(tail.toString('latin1', at, at + 4))) {
+      const sizeBytes = tail.readUInt32LE(at + 4);
+      at += 8 + sizeBytes + (sizeBytes % 2);
+    }
+    return at > start && at === tail.length;
+  };
+  for (let at = (from - dataOffset) % 2; at + 8 <= tail.length; at += 2) {
+    if (reachesEnd(at)) return from + at;
+  }
+  return fileBytes;
 }

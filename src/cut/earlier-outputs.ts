@@ -1,0 +1,89 @@
+import { readFile, stat } from 'node:fs/promises';
+import { InputError, OutputError, errorMessage, systemCode } from '../errors.js';
+import { listDifferences } from './identity.js';
+import type { RunIdentity } from './identity.js';
+import type { CutOutputs } from './options.js';
+
+/** The parts of a metrics file that tell which run it is of, and what came of it. */
+export interface EarlierMetrics extends RunIdentity {
+  complete: boolean;
+  dry_run: boolean;
+  num_input_audios: number;
+  num_output_snippets: number;
+  input_total_segments: number;
+  input_total_duration_sec: number;
+  output_total_segments: number;
+  output_total_duration_sec: number;
+  dropped: Record<string, number>;
+  skipped_rows: Record<string, number>;
+  failed_snippets: Record<string, number>;
+  clipped_samples: number;
+  warnings: { id: string; message: string }[];
+}
+
+/**
+ * What stands at the places of the outputs: nothing that a run may not replace (`none`), or the outputs of the very same
+ * run (`same`).
+ *
+ * @throws OutputError when something else is there, naming what differs
+ */
+export async function inspectEarlierOutputs(
+  outputs: CutOutputs,
+  identity: RunIdentity,
+  isDryRun: boolean,
+): Promise<{ kind: 'none' } | { kind: 'same'; metrics: EarlierMetrics }> {
+  const hint = 'Choose another --output-dir, or give --overwrite to replace what is there.';
+  const metrics = await readEarlierMetrics(outputs.metrics);
+  if (metrics === undefined) {
+    for (const file of [outputs.manifest, outputs.tar]) {
+      if (await exists(file)) {
+        throw new OutputError(`Cannot write "${file}": it exists and is not part of a finished run`, {
+          path: file,
+          hint,
+        });
+      }
+    }
+    return { kind: 'none' };
+  }
+  // A preview holds nothing that cannot be had again at once.
+  if (metrics.dry_run && !(await exists(outputs.tar))) return { kind: 'none' };
+  const refuse = (state: string): OutputError =>
+    new OutputError(`Cannot write "${outputs.metrics}": ${state}`, { path: outputs.metrics, hint });
+  if (isDryRun) throw refuse('the outputs of a run with audio are there');
+  const differences = listDifferences(metrics, identity).filter((text) => !text.startsWith('cutroom_version'));
+  if (differences.length > 0) throw refuse(`the outputs there are of another run: ${differences.join('; ')}`);
+  if (!metrics.complete) throw refuse('the outputs there were salvaged from this run before it was complete');
+  for (const file of [outputs.manifest, outputs.tar]) {
+    if (!(await exists(file))) throw refuse(`it is of a finished run, but "${file}" is gone`);
+  }
+  return { kind: 'same', metrics };
+}
+
+async function readEarlierMetrics(path: string): Promise<EarlierMetrics | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw new OutputError(`Cannot read "${path}": ${errorMessage(error)}`, { path, cause: error });
+  }
+  try {
+    return JSON.parse(text) as EarlierMetrics;
+  } catch (error) {
+    throw new InputError(`Cannot read "${path}": it is not the JSON of a run's metrics`, {
+      path,
+      cause: error,
+      hint: 'Move it away, or give --overwrite to replace it.',
+    });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,247 @@
+import { CanceledError, OutputError } from '../errors.js';
+import { orderedMap } from '../run/ordered-map.js';
+import type { CutPlan, PlannedMember, PlannedRecording } from './cut-plan.js';
+import { readSourceFacts } from './extract.js';
+import { CutMetrics } from './metrics.js';
+import type { ResolvedCutOptions } from './options.js';
+import type { OutputsWriter } from './outputs-writer.js';
+import type { StoredSnippet } from './part.js';
+import type { OnCutProgress } from './progress.js';
+import type { RecordingExtractor } from './recording-extractor.js';
+import { buildRow } from './row.js';
+import type { RecordingOutcome, RunJournal, SnippetFacts } from './run-journal.js';
+
+/** How far ahead of the tar recordings are worked on, per job; bounds the space that waiting parts take. */
+const WINDOW_PER_JOB = 4;
+const CHECKPOINT_MS = 2_000;
+const CHECKPOINT_BYTES = 256 << 20;
+
+export interface ExecuteParts {
+  plan: CutPlan;
+  options: ResolvedCutOptions;
+  journal: RunJournal;
+  /** Undefined when the outputs are written already and only the figures are wanted. */
+  writer: OutputsWriter | undefined;
+  extractor: RecordingExtractor;
+  signal: AbortSignal;
+  onProgress: OnCutProgress;
+}
+
+/** What came of a plan. */
+export interface Executed {
+  metrics: CutMetrics;
+  /** The recordings of which snippets failed, by position in the plan. */
+  failed: Map<number, RecordingOutcome>;
+}
+
+/**
+ * Cuts what the journal does not know as done, and appends all members in the order of their names:
+ *
+ * ```
+ * recordings in order   a  b  c  d  e …         started up to 4·jobs ahead, each into a part file of its own
+ * members in order      a1 a2 | b1 c1 b2 …      appended as soon as their recording is done, then its parts are removed
+ * ```
+ *
+ * @throws CanceledError when the signal is aborted; OutputError when the outputs cannot be written. Either way the run can be resumed.
+ */
+export async function execute(parts: ExecuteParts): Promise<Executed> {
+  return await new Execution(parts).run();
+}
+
+/** A recording whose members are being appended. */
+interface OpenRecording {
+  outcome: RecordingOutcome | undefined;
+  facts: ReadonlyMap<number, SnippetFacts>;
+  stored: Map<number, StoredSnippet>;
+  /** Members that are not dealt with yet. */
+  remaining: number;
+}
+
+class Execution {
+  readonly #parts: ExecuteParts;
+  readonly #metrics: CutMetrics;
+  readonly #failed = new Map<number, RecordingOutcome>();
+  readonly #open = new Map<number, OpenRecording>();
+  /** Recordings that are in the tar, to be removed from the work folder once that is on the disk. */
+  #finished: number[] = [];
+  #members = 0;
+  #lastCheckpointMs = performance.now();
+  #lastCheckpointBytes = 0;
+  readonly #startMs = performance.now();
+  readonly #inFlight = new Map<number, number>();
+  #recordings = 0;
+  #doneSeconds = 0;
+  #resumedSeconds = 0;
+
+  constructor(parts: ExecuteParts) {
+    this.#parts = parts;
+    this.#metrics = new CutMetrics(parts.plan);
+  }
+
+  async run(): Promise<Executed> {
+    const { plan, options, signal } = this.#parts;
+    const recordings = orderedMap(
+      plan.recordingsInOrder(),
+      { concurrency: options.jobs, window: options.jobs * WINDOW_PER_JOB, signal },
+      (index, itemSignal) => this.#prepare(index, itemSignal),
+    );
+    try {
+      for await (const member of plan.membersInOrder()) {
+        const { index } = member.recording;
+        let open = this.#open.get(index);
+        if (open === undefined) {
+          const next = await recordings.next();
+          if (next.done === true || next.value.index !== index) throw new Error(`Recording ${index} is out of order`);
+          open = next.value.open;
+          this.#open.set(index, open);
+        }
+        await this.#add(member, open);
+        await this.#checkpointIfDue();
+      }
+      await this.#checkpoint();
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      if (signal.reason instanceof OutputError) throw signal.reason;
+      throw new CanceledError('The run was stopped', {
+        cause: error,
+        hint: 'What is finished is kept: run the same command again to go on.',
+      });
+    } finally {
+      await recordings.return();
+    }
+    return { metrics: this.#metrics, failed: this.#failed };
+  }
+
+  /** Makes a recording's snippets, or finds them. */
+  async #prepare(index: number, signal: AbortSignal): Promise<{ index: number; open: OpenRecording }> {
+    const { plan, journal, extractor, options } = this.#parts;
+    const recording = await plan.recording(index);
+    let outcome = journal.outcomes.get(index);
+    let stored: Map<number, StoredSnippet>;
+    if (outcome !== undefined || options.salvage) {
+      if (outcome !== undefined) refuseChanged(recording, outcome);
+      stored = await extractor.stored(index, false);
+      this.#resumedSeconds += plan.summary(index).plannedSeconds;
+    } else {
+      const lastMicros = Math.max(...recording.snippets.map(({ endMicros }) => endMicros));
+      const { plannedSeconds } = plan.summary(index);
+      ({ outcome, stored } = await extractor.extract(recording, signal, (seconds) => {
+        this.#inFlight.set(index, plannedSeconds * Math.min(1, (seconds * 1e6) / lastMicros));
+        this.#report();
+      }));
+      await journal.noteRecording(outcome);
+    }
+    this.#inFlight.delete(index);
+    this.#recordings += 1;
+    this.#doneSeconds += plan.summary(index).plannedSeconds;
+    this.#report();
+    for (const warning of outcome?.warnings ?? []) this.#metrics.addWarning(index, warning);
+    if (outcome !== undefined && outcome.snippets.length < recording.snippets.length) this.#failed.set(index, outcome);
+    const known = outcome?.snippets ?? [...stored.values()].map(factsOf);
+    const facts = new Map(known.map((fact) => [fact[0], fact]));
+    return { index, open: { outcome, facts, stored, remaining: recording.snippets.length } };
+  }
+
+  /** Counts a member of the plan under what came of it, and appends it unless an earlier run did. */
+  async #add({ recording, snippet }: PlannedMember, open: OpenRecording): Promise<void> {
+    const { plan, journal, writer } = this.#parts;
+    const { index } = recording;
+    const isNew = this.#members >= journal.checkpoint.members;
+    const fact = open.facts.get(snippet.ordinal);
+    if (fact !== undefined) {
+      const [, samples, clippedSamples, audioEndSeconds] = fact;
+      const durationSeconds = samples / plan.settings.targetSampleRate;
+      const end = audioEndSeconds === null ? {} : { audioEndSeconds };
+      const row =
+        samples === 0
+          ? { dropped: 'past_end' as const, segmentCount: snippet.segmentCount }
+          : buildRow(recording, snippet, { durationSeconds, settings: plan.settings, ...end });
+      if ('dropped' in row) {
+        this.#metrics.addDropped(index, row.dropped, row.segmentCount, true);
+      } else {
+        const { segmentCount, pastEndSegmentCount } = row;
+        if (pastEndSegmentCount > 0) this.#metrics.addDropped(index, 'past_end', pastEndSegmentCount, false);
+        this.#metrics.addSnippet(index, { segmentCount, durationSeconds, clippedSamples });
+        if (isNew && writer !== undefined) {
+          await writer.append(snippet.member, await this.#storedSnippet(recording, snippet.ordinal, open), row.line);
+        }
+      }
+    } else if (open.outcome !== undefined) {
+      this.#metrics.addFailedSnippet(index, open.outcome.failure?.reason ?? 'decoder_crashed', snippet.segmentCount);
+    }
+    this.#members += 1;
+    open.remaining -= 1;
+    if (open.remaining > 0) return;
+    this.#open.delete(index);
+    await writer?.release([...open.stored.values()].map(({ partPath }) => partPath));
+    this.#finished.push(index);
+  }
+
+  /** Where a snippet's bytes are; made anew when a crash of the machine took them although the journal has them. */
+  async #storedSnippet(recording: PlannedRecording, ordinal: number, open: OpenRecording): Promise<StoredSnippet> {
+    const { extractor, signal } = this.#parts;
+    if (!open.stored.has(ordinal)) {
+      const { stored } = await extractor.extract(recording, signal, () => undefined);
+      for (const [key, snippet] of stored) open.stored.set(key, snippet);
+    }
+    const found = open.stored.get(ordinal);
+    if (found !== undefined) return found;
+    throw new OutputError(
+      `Snippets of "${recording.audioPath}" were lost from the work folder and cannot be made again`,
+      {
+        path: recording.audioPath,
+        hint: 'Start again with --overwrite.',
+      },
+    );
+  }
+
+  async #checkpointIfDue(): Promise<void> {
+    const bytes = (this.#parts.writer?.tarBytes ?? 0) - this.#lastCheckpointBytes;
+    const isDue = performance.now() - this.#lastCheckpointMs > CHECKPOINT_MS || bytes > CHECKPOINT_BYTES;
+    if (isDue && this.#members > this.#parts.journal.checkpoint.members) await this.#checkpoint();
+  }
+
+  async #checkpoint(): Promise<void> {
+    const { writer, journal, extractor, options } = this.#parts;
+    this.#lastCheckpointMs = performance.now();
+    if (writer === undefined) return;
+    this.#lastCheckpointBytes = writer.tarBytes;
+    const checkpoint = await writer.sync(this.#members);
+    // A salvage leaves gaps: nothing may be resumed behind them, and the parts are needed until it is published.
+    if (options.salvage) return;
+    await journal.noteCheckpoint(checkpoint);
+    for (const index of this.#finished) await extractor.discard(index);
+    this.#finished = [];
+  }
+
+  #report(): void {
+    const { plan, onProgress } = this.#parts;
+    let seconds = this.#doneSeconds;
+    for (const inFlight of this.#inFlight.values()) seconds += inFlight;
+    onProgress({
+      stage: 'cut',
+      recordings: this.#recordings,
+      totalRecordings: plan.recordingsInOrder().length,
+      hours: seconds / 3600,
+      totalHours: plan.plannedSeconds / 3600,
+      resumedHours: this.#resumedSeconds / 3600,
+      seconds: (performance.now() - this.#startMs) / 1000,
+    });
+  }
+}
+
+function factsOf({ ordinal, samples, clippedSamples, audioEndSeconds }: StoredSnippet): SnippetFacts {
+  return [ordinal, samples, clippedSamples, audioEndSeconds ?? null];
+}
+
+/** A recording that was replaced since its snippets were cut would make outputs of two minds. */
+function refuseChanged(recording: PlannedRecording, outcome: RecordingOutcome): void {
+  const now = readSourceFacts(recording.audioPath);
+  const { source } = outcome;
+  if (source === undefined || now === undefined) return;
+  if (now.sizeBytes === source.sizeBytes && now.modifiedMs === source.modifiedMs) return;
+  throw new OutputError(`"${recording.audioPath}" has changed since it was cut`, {
+    path: recording.audioPath,
+    hint: 'Start again with --overwrite.',
+  });
+}

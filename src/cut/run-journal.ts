@@ -1,0 +1,126 @@
+import { OutputError } from '../errors.js';
+import { Journal } from '../run/journal.js';
+import type { SourceFacts } from './extract.js';
+import { listDifferences } from './identity.js';
+import type { RunIdentity } from './identity.js';
+import type { CutOutputs } from './options.js';
+
+/** What is known of a snippet once its recording is done: `[ordinal, samples, clipped samples, end of the audio in seconds]`. */
+export type SnippetFacts = [ordinal: number, samples: number, clipped: number, audioEndSeconds: number | null];
+
+/** What came of a recording. */
+export interface RecordingOutcome {
+  /** Position in the plan. */
+  recording: number;
+  /** Snippets that were made or found to lie past the end of the audio; those that are missing failed. */
+  snippets: SnippetFacts[];
+  failure?: { reason: string; message: string; hint?: string | undefined };
+  warnings: string[];
+  source?: SourceFacts;
+  /** How many attempts left files in the work folder. */
+  attempts: number;
+}
+
+/** How far the outputs are, at a moment when all of it was on the disk. */
+export interface Checkpoint {
+  /** Members of the plan that are dealt with, in its order. */
+  members: number;
+  tarBytes: number;
+  manifestBytes: number;
+  /** The last member in the tar. */
+  lastMember: string | undefined;
+}
+
+type JournalRecord =
+  | { kind: 'run'; identity: RunIdentity; outputs: Pick<CutOutputs, 'manifest' | 'tar' | 'metrics'> }
+  | ({ kind: 'recording' } & RecordingOutcome)
+  | ({ kind: 'checkpoint' } & Checkpoint)
+  | { kind: 'publish'; tarBytes: number; manifestBytes: number; complete: boolean };
+
+const START: Checkpoint = { members: 0, tarBytes: 0, manifestBytes: 0, lastMember: undefined };
+
+/** The journal of a run: which recordings are done, how far the outputs are, whether they are being published. */
+export class RunJournal {
+  readonly outcomes: ReadonlyMap<number, RecordingOutcome>;
+  readonly checkpoint: Checkpoint;
+  /** Set once publishing has begun: nothing but moving the files into place is left. */
+  readonly publishing: { tarBytes: number; manifestBytes: number; complete: boolean } | undefined;
+  readonly #journal: Journal;
+
+  private constructor(journal: Journal, replayed: Replayed) {
+    this.#journal = journal;
+    this.outcomes = replayed.outcomes;
+    this.checkpoint = replayed.checkpoint;
+    this.publishing = replayed.publishing;
+  }
+
+  /**
+   * Opens the journal of a run, or begins one.
+   *
+   * @throws OutputError when it is the journal of another run, naming what differs
+   */
+  static async open(path: string, identity: RunIdentity, outputs: CutOutputs): Promise<RunJournal> {
+    const replayed: Replayed = { outcomes: new Map(), checkpoint: START, publishing: undefined, head: undefined };
+    const journal = await Journal.open(path, { onRecord: (record) => replay(record as JournalRecord, replayed) });
+    try {
+      if (replayed.head === undefined) {
+        const { manifest, tar, metrics } = outputs;
+        await journal.append({ kind: 'run', identity, outputs: { manifest, tar, metrics } } satisfies JournalRecord);
+        await journal.sync();
+      } else {
+        refuseOther(replayed.head, identity, outputs);
+      }
+      return new RunJournal(journal, replayed);
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
+  }
+
+  async noteRecording(outcome: RecordingOutcome): Promise<void> {
+    await this.#journal.append({ kind: 'recording', ...outcome } satisfies JournalRecord);
+  }
+
+  /** Notes how far the outputs are; they must be on the disk. */
+  async noteCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    await this.#journal.append({ kind: 'checkpoint', ...checkpoint } satisfies JournalRecord);
+    await this.#journal.sync();
+  }
+
+  async notePublishing(tarBytes: number, manifestBytes: number, complete: boolean): Promise<void> {
+    await this.#journal.append({ kind: 'publish', tarBytes, manifestBytes, complete } satisfies JournalRecord);
+    await this.#journal.sync();
+  }
+
+  async close(): Promise<void> {
+    await this.#journal.close();
+  }
+}
+
+interface Replayed {
+  outcomes: Map<number, RecordingOutcome>;
+  checkpoint: Checkpoint;
+  publishing: RunJournal['publishing'];
+  head: Extract<JournalRecord, { kind: 'run' }> | undefined;
+}
+
+function replay(record: JournalRecord, replayed: Replayed): void {
+  if (record.kind === 'run') replayed.head = record;
+  else if (record.kind === 'recording') replayed.outcomes.set(record.recording, record);
+  else if (record.kind === 'checkpoint') replayed.checkpoint = record;
+  else replayed.publishing = record;
+}
+
+function refuseOther(head: NonNullable<Replayed['head']>, identity: RunIdentity, outputs: CutOutputs): void {
+  const differences = listDifferences(head.identity, identity);
+  for (const name of ['manifest', 'tar', 'metrics'] as const) {
+    if (head.outputs[name] !== outputs[name]) {
+      differences.push(`the ${name} was to go to "${head.outputs[name]}", now to "${outputs[name]}"`);
+    }
+  }
+  if (differences.length === 0) return;
+  throw new OutputError(`An unfinished run in "${outputs.folder}" is another one: ${differences.join('; ')}`, {
+    path: outputs.folder,
+    hint: 'Run the earlier command again to finish it, choose another --output-dir, or give --overwrite to drop it.',
+  });
+}

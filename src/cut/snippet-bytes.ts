@@ -1,0 +1,85 @@
+import { closeSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import type { ByteSink } from '../audio/snippet-encoder.js';
+
+/** A snippet is kept in memory up to this size; the rest of a longer one goes to a file. */
+const MEMORY_BYTES = 8 << 20;
+
+/** The bytes of a snippet while it is being encoded: its header is completed last. */
+export class SnippetBytes implements ByteSink {
+  readonly #spillPath: string;
+  #memory = Buffer.allocUnsafe(1 << 18);
+  #sizeBytes = 0;
+  #spill: number | undefined;
+
+  /** @param spillPath names the file that a snippet too long for memory may use. */
+  constructor(spillPath: string) {
+    this.#spillPath = spillPath;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  write(bytes: Uint8Array): void {
+    const end = this.#sizeBytes + bytes.length;
+    if (end <= MEMORY_BYTES) {
+      this.#grow(end);
+      this.#memory.set(bytes, this.#sizeBytes);
+    } else {
+      this.#spillTo(bytes);
+    }
+    this.#sizeBytes = end;
+  }
+
+  patch(offsetBytes: number, bytes: Uint8Array): void {
+    if (this.#spill === undefined) this.#memory.set(bytes, offsetBytes);
+    else writeFully(this.#spill, bytes, offsetBytes);
+  }
+
+  /** The bytes in order, in pieces of bounded size; each holds until the next is asked for. */
+  *pieces(): Generator<Uint8Array> {
+    if (this.#spill === undefined) {
+      yield this.#memory.subarray(0, this.#sizeBytes);
+      return;
+    }
+    const buffer = Buffer.allocUnsafe(1 << 20);
+    for (let offset = 0; offset < this.#sizeBytes;) {
+      const read = readSync(this.#spill, buffer, 0, buffer.length, offset);
+      if (read === 0) throw new Error(`"${this.#spillPath}" is shorter than what was written to it`);
+      yield buffer.subarray(0, read);
+      offset += read;
+    }
+  }
+
+  /** Makes room for another snippet. */
+  clear(): void {
+    this.#sizeBytes = 0;
+    if (this.#spill === undefined) return;
+    closeSync(this.#spill);
+    rmSync(this.#spillPath, { force: true });
+    this.#spill = undefined;
+  }
+
+  #grow(needed: number): void {
+    if (needed <= this.#memory.length) return;
+    const larger = Buffer.allocUnsafe(Math.min(MEMORY_BYTES, Math.max(needed, this.#memory.length * 2)));
+    this.#memory.copy(larger, 0, 0, this.#sizeBytes);
+    this.#memory = larger;
+  }
+
+  #spillTo(bytes: Uint8Array): void {
+    if (this.#spill === undefined) {
+      this.#spill = openSync(this.#spillPath, 'w+');
+      ftruncateSync(this.#spill, 0);
+      writeFully(this.#spill, this.#memory.subarray(0, this.#sizeBytes), 0);
+    }
+    writeFully(this.#spill, bytes, this.#sizeBytes);
+  }
+}
+
+/** A disk that is nearly full takes a part; the next try then says why. */
+export function writeFully(file: number, bytes: Uint8Array, offsetBytes: number): void {
+  for (let written = 0; written < bytes.length;) {
+    written += writeSync(file, bytes, written, bytes.length - written, offsetBytes + written);
+  }
+}

@@ -1,0 +1,55 @@
+import type { EarlierMetrics } from './earlier-outputs.js';
+import type { CutMetrics } from './metrics.js';
+
+/** The figures of a run, as the metrics file has them. Durations in seconds. */
+export interface CutSummary {
+  inputRecordings: number;
+  inputSegments: number;
+  inputDurationSeconds: number;
+  outputSnippets: number;
+  outputSegments: number;
+  outputDurationSeconds: number;
+  /** By reason. */
+  dropped: Readonly<Record<string, number>>;
+  skippedRows: Readonly<Record<string, number>>;
+  failedSnippets: Readonly<Record<string, number>>;
+  /** Snippets that a salvaged run had not got to. */
+  unfinishedSnippets: number;
+  clippedSamples: number;
+  warnings: readonly { id: string; message: string }[];
+}
+
+export function summarizeMetrics(metrics: CutMetrics): CutSummary {
+  const totals = metrics.totals();
+  return {
+    inputRecordings: totals.inputRecordings,
+    inputSegments: totals.inputSegments,
+    inputDurationSeconds: totals.inputDurationSeconds,
+    outputSnippets: totals.outputSnippets,
+    outputSegments: totals.outputSegments,
+    outputDurationSeconds: totals.outputDurationSeconds,
+    dropped: totals.dropped,
+    skippedRows: totals.skippedRows,
+    failedSnippets: totals.failedSnippets,
+    unfinishedSnippets: totals.unfinishedSnippets,
+    clippedSamples: totals.clippedSamples,
+    warnings: metrics.warnings(),
+  };
+}
+
+export function summarizeEarlier(metrics: EarlierMetrics): CutSummary {
+  return {
+    inputRecordings: metrics.num_input_audios,
+    inputSegments: metrics.input_total_segments,
+    inputDurationSeconds: metrics.input_total_duration_sec,
+    outputSnippets: metrics.num_output_snippets,
+    outputSegments: metrics.output_total_segments,
+    outputDurationSeconds: metrics.output_total_duration_sec,
+    dropped: metrics.dropped,
+    skippedRows: metrics.skipped_rows,
+    failedSnippets: metrics.failed_snippets,
+    unfinishedSnippets: 0,
+    clippedSamples: metrics.clipped_samples,
+    warnings: metrics.warnings,
+  };
+}
