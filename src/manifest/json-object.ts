@@ -27,7 +27,8 @@ export function parseJsonObject(text: string): JsonObject | JsonFault {
     const rest = scanner.skipSpace(end);
     return rest < text.length ? describeTrailingText(text, rest) : describeOtherValue(text, start);
   }
-  const object = new JsonObject(text);
+  // Outside strings a line break is a space, inside them it is a fault: without any, what is passed on stays on one line for every reader.
+  const object = new JsonObject(/[\r\n]/.test(text) ? text.replaceAll(/[\r\n]/g, ' ') : text);
   const end = object.scan(scanner, start, 0);
   if (end < 0) return describeScanFault(scanner);
   const rest = scanner.skipSpace(end);
@@ -160,7 +161,7 @@ export class JsonObject {
     return copy;
   }
 
-  /** Strict JSON on one line, as far as the source was on one line. */
+  /** Strict JSON on one line. */
   stringify(): string {
     let json = '{';
     for (let place = 0; place < this.#names.length; place += 1) {

@@ -61,6 +61,12 @@ describe('parseJsonObject()', () => {
     expect(object.stringify()).toBe('{"a":"x\\ud800"}');
   });
 
+  it('writes one line, whatever line breaks stood between tokens', () => {
+    const object = parse('{"a":[1,\r2],\r\n"b":{"c":\n3}}');
+    expect(object.stringify()).toBe('{"a":[1, 2],"b":{"c": 3}}');
+    expect(fault('{"a":"x\ry"}').message).toContain('U+000D');
+  });
+
   it('takes a key named __proto__ for a key like any other', () => {
     const object = parse('{"__proto__":1,"constructor":2}');
     expect(object.keys()).toEqual(['__proto__', 'constructor']);
