@@ -12,8 +12,7 @@ import {
 } from 'node-av/constants';
 import type { Frame } from 'node-av/lib';
 
-/** One block in so many is looked at, and in it one sample in so many: enough for an average level. */
-const BLOCK_STRIDE = 16;
+/** One block a second is looked at, and in it one sample in so many: enough for an average level. */
 const SAMPLE_STRIDE = 7;
 /** A mix this far below its channels is a sign of channels in opposite phase, not of chance. */
 const WARN_BELOW_DB = -20;
@@ -23,13 +22,16 @@ const SILENCE_POWER = 1e-6;
 /** Measures how much of the channels' power the average of them keeps. */
 export class CancellationMeter {
   readonly #channels: number;
-  #blocks = 0;
+  readonly #sampleRate: number;
+  /** Position in frames from which on the next block is looked at. */
+  #nextLook = 0;
   #mixPower = 0;
   #channelPower = 0;
   #count = 0;
 
-  constructor(channels: number) {
+  constructor({ channels, sampleRate }: { channels: number; sampleRate: number }) {
     this.#channels = channels;
+    this.#sampleRate = sampleRate;
   }
 
   /** The power of the mix relative to that of its channels in dB, when it is suspiciously low. */
@@ -39,10 +41,10 @@ export class CancellationMeter {
     return ratioDb < WARN_BELOW_DB ? ratioDb : undefined;
   }
 
-  add(block: Frame): void {
-    const isLooked = this.#blocks % BLOCK_STRIDE === 0;
-    this.#blocks += 1;
-    if (!isLooked) return;
+  /** Takes a block that starts at frame `blockStart` of the recording. */
+  add(block: Frame, blockStart: number): void {
+    if (blockStart < this.#nextLook) return;
+    this.#nextLook = blockStart + this.#sampleRate;
     const sampleAt = sampleGetter(block, this.#channels);
     if (sampleAt === undefined) return;
     for (let frame = 0; frame < block.nbSamples; frame += SAMPLE_STRIDE) {

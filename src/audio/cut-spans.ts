@@ -47,8 +47,8 @@ export interface RecordingFacts extends RecordingInfo {
   cancellationDb: number | undefined;
 }
 
-/** Blocks between two calls of `onPosition`; the codec library gives memory back only when the event loop turns. */
-const BLOCKS_A_REPORT = 64;
+/** Frames between two calls of `onPosition`; the codec library gives memory back only when the event loop turns. */
+const FRAMES_A_REPORT = 1 << 17;
 
 /**
  * Cuts spans out of one recording in a single pass: decode, mix to mono, resample.
@@ -75,9 +75,11 @@ export async function cutSpans(
     );
   }
   using sweep = new Sweep(reader, spansOf(sampleRate), sinkOf, options);
-  for (let blocks = 1; !sweep.isDone; blocks += 1) {
+  for (let reportAt = FRAMES_A_REPORT; !sweep.isDone;) {
     sweep.step();
-    if (blocks % BLOCKS_A_REPORT === 0) await options.onPosition(reader.position, sampleRate);
+    if (reader.position < reportAt) continue;
+    await options.onPosition(reader.position, sampleRate);
+    reportAt = reader.position + FRAMES_A_REPORT;
   }
   return { ...reader.info, cancellationDb: sweep.cancellationDb };
 }
@@ -121,7 +123,7 @@ class Sweep implements Disposable {
     this.#sinkOf = sinkOf;
     this.#options = options;
     this.#meter =
-      options.mix === 'average' && reader.info.channels > 1 ? new CancellationMeter(reader.info.channels) : undefined;
+      options.mix === 'average' && reader.info.channels > 1 ? new CancellationMeter(reader.info) : undefined;
   }
 
   get isDone(): boolean {
@@ -147,8 +149,8 @@ class Sweep implements Disposable {
     this.#checkFormat();
     this.#openSpans();
     if (this.#open.length === 0) return;
-    this.#meter?.add(reader.block);
-    for (const open of this.#open) this.#emit(open, open.resampler.push(reader.block));
+    this.#meter?.add(reader.block, reader.blockStart);
+    for (const open of this.#open) this.#emit(open, open.resampler.push(reader.block, reader.blockFrames));
     this.#open = this.#open.filter((open) => !this.#finishIfComplete(open));
   }
 

@@ -21,6 +21,9 @@ const CONTAINERS =
   'wav,w64,flac,mp3,ogg,mov,matroska,aac,aiff,au,caf,wv,amr,ac3,eac3,ape,tta,asf,avi,mpegts,mpeg,flv,dsf,iff,voc,' +
   'nistsphere,sox,tak,mpc';
 
+/** The WAV demuxer's own packets are so small that the calls for each would cost more than the audio. */
+const WAV_PACKET_BYTES = 1 << 14;
+
 /** Skips shorter than this are decoded: a seek costs about as much. */
 const SKIP_AT_LEAST_SECONDS = 5;
 
@@ -62,6 +65,8 @@ export class RecordingReader implements Disposable {
   readonly block: Frame;
   /** Position of the first frame of `block`. */
   blockStart = 0;
+  /** How many frames `block` holds; asking the codec library each time would cost more than counting. */
+  blockFrames = 0;
   /** Position after the last frame decoded; the length of the recording once `next` has answered false. */
   position = 0;
 
@@ -79,6 +84,8 @@ export class RecordingReader implements Disposable {
   #isEncrypted = false;
   #firstPts: bigint | undefined;
   #isDraining = false;
+  /** The packet was read, and the decoder wants its blocks fetched before it takes it. */
+  #isPacketHeld = false;
   /** After a skip the position is read from the next block's timestamp. */
   #isPositionUnknown = false;
   /** What the decoder refused, until it is known whether audio follows it. */
@@ -96,7 +103,7 @@ export class RecordingReader implements Disposable {
     }
     const isUnknownLength = wav !== undefined && wav.declaredBytes === undefined;
     this.#limitFrames = isUnknownLength ? Math.floor(wav.availableBytes / wav.bytesPerFrame) : Infinity;
-    this.#container = openContainer(path, isUnknownLength);
+    this.#container = openContainer(path, wav !== undefined, isUnknownLength);
     try {
       this.#stream = onlyAudioStream(path, this.#container);
       this.#decoder = openDecoder(path, this.#stream);
@@ -125,15 +132,16 @@ export class RecordingReader implements Disposable {
    */
   next(): boolean {
     for (;;) {
+      // A packet mostly gives one block: feeding first spares asking for a second one in vain.
+      this.#feed();
       const result = this.#decoder.receiveFrameSync(this.block);
       if (result >= 0) {
         this.#refuseLoss();
         this.#place();
-        return this.block.nbSamples > 0;
+        return this.blockFrames > 0;
       }
       if (result === AVERROR_EOF) return this.#endOfAudio();
       if (result !== AVERROR_EAGAIN) this.#refusal ??= codecMessage(result);
-      if (!this.#isDraining) this.#feed();
     }
   }
 
@@ -177,14 +185,21 @@ export class RecordingReader implements Disposable {
     this.#container.closeInputSync();
   }
 
-  /** Hands one packet to the decoder, or tells it that the audio has ended. */
+  /** Hands one packet to the decoder, if it takes one, or tells it that the audio has ended. */
   #feed(): void {
-    if (!this.#readPacket()) {
+    if (this.#isDraining) return;
+    if (!this.#isPacketHeld && !this.#readPacket()) {
       this.#isDraining = true;
       this.#decoder.sendPacketSync(null);
       return;
     }
+    this.#send();
+  }
+
+  #send(): void {
     const result = this.#decoder.sendPacketSync(this.#packet);
+    this.#isPacketHeld = result === AVERROR_EAGAIN;
+    if (this.#isPacketHeld) return;
     this.#packet.unref();
     if (result < 0) this.#refusal ??= codecMessage(result);
   }
@@ -230,17 +245,18 @@ export class RecordingReader implements Disposable {
   }
 
   #place(): void {
-    const { pts } = this.block;
-    this.#firstPts ??= pts;
+    this.#firstPts ??= this.block.pts;
     if (this.#isPositionUnknown) {
-      this.position = this.#framesOf(pts - this.#firstPts);
+      this.position = this.#framesOf(this.block.pts - this.#firstPts);
       this.#isPositionUnknown = false;
     }
     this.blockStart = this.position;
-    if (this.position + this.block.nbSamples > this.#limitFrames) {
-      this.block.nbSamples = Math.max(0, this.#limitFrames - this.position);
+    this.blockFrames = this.block.nbSamples;
+    if (this.position + this.blockFrames > this.#limitFrames) {
+      this.blockFrames = Math.max(0, this.#limitFrames - this.position);
+      this.block.nbSamples = this.blockFrames;
     }
-    this.position += this.block.nbSamples;
+    this.position += this.blockFrames;
   }
 
   #framesOf(ticks: bigint): number {
@@ -261,21 +277,26 @@ export class RecordingReader implements Disposable {
       AVSEEK_FLAG_BACKWARD,
     );
     if (result < 0) return;
+    this.#dropPacket();
     this.#decoder.flushBuffers();
     this.#isPositionUnknown = true;
+  }
+
+  #dropPacket(): void {
+    if (this.#isPacketHeld) this.#packet.unref();
+    this.#isPacketHeld = false;
   }
 
   /** Reads packets up to the one that holds `target` and decodes none of them. */
   #skipPackets(target: number): void {
     const last = (this.#firstPts ?? 0n) + this.#ticksOf(target);
+    this.#dropPacket();
     this.#decoder.flushBuffers();
     this.#isPositionUnknown = true;
     while (this.#readPacket()) {
       const end = this.#packet.pts + this.#packet.duration;
       if (end >= last) {
-        const result = this.#decoder.sendPacketSync(this.#packet);
-        this.#packet.unref();
-        if (result < 0) this.#refusal ??= codecMessage(result);
+        this.#send();
         return;
       }
       this.position = this.#framesOf(end - (this.#firstPts ?? 0n));
@@ -303,13 +324,13 @@ function checkFile(path: string): void {
 }
 
 /** Opens local files alone: a path is never taken for an address, a playlist or a device. */
-function openContainer(path: string, isLengthUnknown: boolean): FormatContext {
+function openContainer(path: string, isWav: boolean, isLengthUnknown: boolean): FormatContext {
   const container = new FormatContext();
   container.allocContext();
   const options = Dictionary.fromObject({
     protocol_whitelist: 'file',
     format_whitelist: CONTAINERS,
-    ...(isLengthUnknown ? { ignore_length: 1 } : {}),
+    ...(isWav ? { max_size: WAV_PACKET_BYTES, ignore_length: isLengthUnknown ? 1 : 0 } : {}),
   });
   const opened = container.openInputSync(`file:${path}`, null, options);
   options.free();

@@ -50,6 +50,8 @@ export class SpanResampler implements Disposable {
   readonly #sourceStep: number;
   readonly #targetStep: number;
   #capacity = 0;
+  /** Samples that the last conversion made, context included. */
+  #converted = 0;
   /** Output samples that still belong to the context before the span. */
   #toDrop = 0;
 
@@ -86,12 +88,12 @@ export class SpanResampler implements Disposable {
   }
 
   /**
-   * Feeds one decoded block.
+   * Feeds one decoded block of `frames` frames.
    *
    * @returns how many samples of the span came out, in `samples`.
    */
-  push(block: Frame): number {
-    this.#reserve(block.nbSamples);
+  push(block: Frame, frames: number): number {
+    this.#reserve(frames);
     return this.#convert(block);
   }
 
@@ -101,8 +103,8 @@ export class SpanResampler implements Disposable {
     this.#reserve(1);
     for (;;) {
       const made = this.#convert(null);
-      // All that came out was context: there may be more behind it.
-      if (made !== 0 || this.#output.nbSamples === 0) return made;
+      // Where all that came out was context, there may be more behind it.
+      if (made !== 0 || this.#converted === 0) return made;
     }
   }
 
@@ -167,6 +169,7 @@ export class SpanResampler implements Disposable {
     output.nbSamples = this.#capacity;
     check(this.#resampler.convertFrame(output, block));
     const made = output.nbSamples;
+    this.#converted = made;
     const dropped = Math.min(made, this.#toDrop);
     if (dropped > 0) {
       this.#toDrop -= dropped;

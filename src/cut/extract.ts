@@ -92,6 +92,12 @@ export function readSourceFacts(audioPath: string): SourceFacts | undefined {
   return facts === undefined ? undefined : { sizeBytes: facts.size, modifiedMs: facts.mtimeMs };
 }
 
+/**
+ * Pieces of encoded audio between two small collections. Each piece keeps a buffer of the codec library alive until it is
+ * collected, and these pin the holes that the encoders' large contexts leave: memory would grow with the audio.
+ */
+const PIECES_A_COLLECTION = 256;
+
 /** Encodes spans and hands each one, once complete, to the part file. */
 class SnippetSinks {
   invalidSamples = 0;
@@ -101,6 +107,7 @@ class SnippetSinks {
   readonly #idle: SnippetBytes[] = [];
   #bufferCount = 0;
   #sourceRate = 0;
+  #pieces = 0;
 
   constructor(job: ExtractJob, writer: PartWriter) {
     this.#job = job;
@@ -119,7 +126,13 @@ class SnippetSinks {
     const { outputFormat, targetSampleRate, part } = this.#job;
     const rate = this.#sourceRate;
     const bytes = this.#idle.pop() ?? new SnippetBytes(`${part}.${(this.#bufferCount += 1)}`);
-    const encoder = createEncoder(outputFormat, targetSampleRate, snippetId, bytes);
+    const encoder = createEncoder(outputFormat, targetSampleRate, snippetId, {
+      write: (piece) => {
+        bytes.write(piece);
+        this.#collectNowAndThen();
+      },
+      patch: (offset, piece) => bytes.patch(offset, piece),
+    });
     const done = (entry: Parameters<PartWriter['add']>[0], encoded: SnippetBytes | undefined): void => {
       encoder[Symbol.dispose]();
       this.#writer.add(entry, encoded);
@@ -143,5 +156,10 @@ class SnippetSinks {
         );
       },
     };
+  }
+
+  #collectNowAndThen(): void {
+    this.#pieces += 1;
+    if (this.#pieces % PIECES_A_COLLECTION === 0) globalThis.gc?.({ type: 'minor' });
   }
 }

@@ -92,7 +92,11 @@ class PoolProcess {
   #stderrTail = '';
 
   constructor(program: URL, onExit: () => void) {
-    this.#child = fork(program, [], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], serialization: 'advanced' });
+    this.#child = fork(program, [], {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      serialization: 'advanced',
+      execArgv: ['--expose-gc'],
+    });
     this.#child.stderr?.setEncoding('utf8');
     this.#child.stderr?.on('data', (text: string) => {
       this.#stderrTail = (this.#stderrTail + text).slice(-STDERR_TAIL);
