@@ -29,7 +29,7 @@ import { RunJournal } from './run-journal.js';
 import { summarizeEarlier, summarizeMetrics } from './summary.js';
 import type { CutSummary } from './summary.js';
 import type { FailureRecord } from './types.js';
-import { VERSION } from './version.js';
+import { VERSION } from '../version.js';
 
 /** What a run is given beside its options. */
 export interface CutContext {

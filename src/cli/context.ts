@@ -1,0 +1,22 @@
+import type { CommandContext } from '@stricli/core';
+
+/** Where a command writes text. */
+export interface TextStream {
+  write(text: string): void;
+  /** True when a person is looking at it. */
+  readonly isTerminal: boolean;
+}
+
+/** All that a command knows of the process it runs in; tests make their own. */
+export interface CliContext extends CommandContext {
+  readonly process: {
+    readonly stdout: TextStream;
+    readonly stderr: TextStream;
+    readonly env: Readonly<Record<string, string | undefined>>;
+    exitCode?: number | string | null;
+  };
+  /** Fires when the user or the system asks the command to stop. */
+  readonly signal: AbortSignal;
+  /** Tells whether a process of this machine lives, where there is no `/proc`. */
+  isProcessAlive(pid: number): boolean;
+}

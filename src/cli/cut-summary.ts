@@ -1,0 +1,81 @@
+import type { CutResult } from '../cut/cut.js';
+import { count, duration } from './cut-progress.js';
+
+/** How many warnings are shown unless all are asked for. */
+const MAX_WARNINGS = 5;
+
+/** The table at the end of `cutroom cut`. */
+export function formatCutSummary(result: CutResult, isVerbose: boolean): string {
+  const { summary, outputs, kind, seconds } = result;
+  const hours = (value: number): string => `${(value / 3600).toFixed(3)} h`;
+  const share = summary.inputDurationSeconds > 0 ? summary.outputDurationSeconds / summary.inputDurationSeconds : 0;
+  const failedRows = total(summary.skippedRows);
+  const failedSnippets = total(summary.failedSnippets);
+  const rows: [string, string][] = [
+    [
+      'in',
+      `${count(summary.inputRecordings)} recordings, ${count(summary.inputSegments)} segments, ${hours(summary.inputDurationSeconds)}`,
+    ],
+    [
+      'out',
+      `${count(summary.outputSnippets)} snippets, ${count(summary.outputSegments)} segments, ${hours(summary.outputDurationSeconds)} (${(share * 100).toFixed(1)} %)`,
+    ],
+    ['dropped', listCounts(summary.dropped)],
+    ['rows skipped', listCounts(summary.skippedRows)],
+    ['snippets failed', listCounts(summary.failedSnippets)],
+  ];
+  if (summary.unfinishedSnippets > 0) rows.push(['not reached', `${count(summary.unfinishedSnippets)} snippets`]);
+  if (summary.clippedSamples > 0) rows.push(['clipped', `${count(summary.clippedSamples)} samples`]);
+  if (kind === 'cut')
+    rows.push(['time', `${duration(seconds)}, ${(summary.outputDurationSeconds / seconds).toFixed(0)} × real time`]);
+  rows.push(['manifest', outputs.manifest]);
+  if (kind !== 'preview') rows.push(['audio', outputs.tar]);
+  rows.push(['metrics', outputs.metrics]);
+  if (failedRows + failedSnippets > 0) rows.push(['failures', outputs.failures]);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
+  const shown = isVerbose ? summary.warnings : summary.warnings.slice(0, MAX_WARNINGS);
+  const warnings = shown.map(({ id, message }) => `warning: recording "${id}": ${message}`);
+  const hidden = summary.warnings.length - shown.length;
+  if (hidden > 0) warnings.push(`warning: ${count(hidden)} more are in the metrics`);
+  return [...warnings, HEADLINES[kind], ...lines].join('\n');
+}
+
+/** The same as plain data. */
+export function summaryAsJson({ kind, outputs, summary, isWithinLimit, seconds }: CutResult): Record<string, unknown> {
+  const { manifest, tar, metrics, failures } = outputs;
+  return {
+    result: kind,
+    input_recordings: summary.inputRecordings,
+    input_segments: summary.inputSegments,
+    input_duration_sec: summary.inputDurationSeconds,
+    output_snippets: summary.outputSnippets,
+    output_segments: summary.outputSegments,
+    output_duration_sec: summary.outputDurationSeconds,
+    dropped: summary.dropped,
+    skipped_rows: summary.skippedRows,
+    failed_snippets: summary.failedSnippets,
+    unfinished_snippets: summary.unfinishedSnippets,
+    clipped_samples: summary.clippedSamples,
+    warnings: summary.warnings,
+    within_max_failures: isWithinLimit,
+    wall_sec: Number(seconds.toFixed(3)),
+    outputs: { manifest, tar: kind === 'preview' ? null : tar, metrics, failures },
+  };
+}
+
+const HEADLINES: Readonly<Record<CutResult['kind'], string>> = {
+  cut: 'Done.',
+  preview: 'Planned; no audio was read.',
+  salvaged: 'Salvaged what was finished; the run has ended.',
+  already_done: 'This run is finished already; nothing was done.',
+};
+
+function listCounts(counts: Readonly<Record<string, number>>): string {
+  const listed = Object.entries(counts).filter(([, number]) => number > 0);
+  return listed.length === 0 ? 'none' : listed.map(([reason, number]) => `${reason} ${count(number)}`).join(', ');
+}
+
+function total(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, number) => sum + number, 0);
+}

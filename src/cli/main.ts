@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+import { run } from '@stricli/core';
+import { app } from './app.js';
+import type { CliContext, TextStream } from './context.js';
+
+/** Exit code of a command line that cannot be understood. */
+const USAGE_EXIT_CODE = 2;
+
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    // A second Ctrl-C does not wait for anything.
+    if (stop.signal.aborted && signal === 'SIGINT') process.exit(130);
+    stop.abort(new Error(signal));
+  });
+}
+// A reader such as `head` that has seen enough is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));
+
+const streamOf = (stream: NodeJS.WriteStream): TextStream => ({
+  write: (text) => void stream.write(text),
+  isTerminal: stream.isTTY,
+});
+
+const context: CliContext = {
+  process: { stdout: streamOf(process.stdout), stderr: streamOf(process.stderr), env: process.env },
+  signal: stop.signal,
+  isProcessAlive: (pid) => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EPERM';
+    }
+  },
+};
+
+await run(app, process.argv.slice(2), context);
+const exitCode = Number(context.process.exitCode ?? 0);
+// The parser has codes of its own, all of them negative, for what cannot be understood.
+process.exitCode = exitCode < 0 ? USAGE_EXIT_CODE : exitCode;

@@ -1,0 +1,42 @@
+import { run } from '@stricli/core';
+import { app } from './app.js';
+import type { CliContext } from './context.js';
+
+const COMMANDS = [[], ['cut']];
+
+/** The reference of the command line in Markdown: the help of each command as it is shown. */
+export async function cliReference(): Promise<string> {
+  let text = '# Command line\n\nGenerated from the help by `npm run docs`.\n';
+  for (const command of COMMANDS) {
+    const help = await helpOf([...command, '--help']);
+    text += `\n## ${['cutroom', ...command].join(' ')}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`;
+  }
+  return `${text}\n${EXIT_CODES_TEXT}`;
+}
+
+const EXIT_CODES_TEXT = `## Exit codes
+
+| code | meaning |
+| --- | --- |
+| 0 | done, or done already |
+| 1 | the data is at fault: a manifest cannot be read, or more rows or snippets failed than \`--max-failures\` allows |
+| 2 | the run could not be done: a wrong flag, an output that cannot be written or would be damaged |
+| 130 | stopped by a signal; the same command goes on |
+
+Standard output carries nothing but what \`--json\` prints; progress, the summary and errors go to standard error.
+`;
+
+async function helpOf(argv: string[]): Promise<string> {
+  let text = '';
+  const context: CliContext = {
+    process: {
+      stdout: { write: (part) => void (text += part), isTerminal: false },
+      stderr: { write: () => undefined, isTerminal: false },
+      env: {},
+    },
+    signal: new AbortController().signal,
+    isProcessAlive: () => false,
+  };
+  await run(app, argv, context);
+  return text;
+}

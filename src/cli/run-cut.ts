@@ -1,0 +1,99 @@
+import { UsageError } from '../errors.js';
+import type { CutOptions } from '../cut/options.js';
+import type { CutFlags } from './commands/cut.js';
+import type { CliContext } from './context.js';
+import { formatCutSummary, summaryAsJson } from './cut-summary.js';
+import { formatCutProgress } from './cut-progress.js';
+import { ProgressLine } from './progress-line.js';
+
+/** Exit code when more of the data failed than was allowed. */
+const DATA_EXIT_CODE = 1;
+
+/** Runs `cutroom cut`. */
+export async function runCut(context: CliContext, flags: CutFlags): Promise<void> {
+  const { cut } = await import('../cut/cut.js');
+  const { stdout, stderr } = context.process;
+  checkFlags(flags);
+  const say = (text: string): void => {
+    if (!flags.quiet) stderr.write(`${text}\n`);
+  };
+  if (flags.hfToken !== undefined) {
+    say('warning: other users of this machine can see --hf-token; set HF_TOKEN or give --hf-token-file.');
+  }
+  const line = new ProgressLine(stderr, flags.quiet);
+  try {
+    const result = await cut(optionsOf(flags), {
+      signal: context.signal,
+      environment: context.process.env,
+      isProcessAlive: (pid) => context.isProcessAlive(pid),
+      onProgress: (now) => line.show(() => formatCutProgress(now)),
+      onTokenizerEvent: (event) => {
+        if (event.kind === 'retry')
+          line.note(`warning: the tokenizer could not be fetched (${event.reason}); trying again`);
+        else if (flags.verbose) line.note(`tokenizer: ${event.kind}`);
+      },
+      onFailure: (failure) => {
+        if (flags.verbose) line.note(`${failure.file}:${failure.line}: ${failure.message}`);
+      },
+    });
+    line.end();
+    if (flags.json) stdout.write(`${JSON.stringify(summaryAsJson(result))}\n`);
+    say(formatCutSummary(result, flags.verbose));
+    if (!result.isWithinLimit) {
+      if (flags.quiet) stderr.write(`error: some of the data failed; see "${result.outputs.failures}"\n`);
+      context.process.exitCode = DATA_EXIT_CODE;
+    }
+  } finally {
+    line.end();
+  }
+}
+
+function checkFlags(flags: CutFlags): void {
+  if (flags.minDurationSec > flags.maxDurationSec) {
+    throw new UsageError(
+      `--min-duration-sec ${flags.minDurationSec} is more than --max-duration-sec ${flags.maxDurationSec}`,
+    );
+  }
+  if (flags.audioDir === undefined && flags.audioPathResolution !== 'as_is') {
+    throw new UsageError(`--audio-dir is needed with --audio-path-resolution ${flags.audioPathResolution}`, {
+      hint: 'Name the folder that holds the recordings, or use --audio-path-resolution as_is.',
+    });
+  }
+  if (flags.dryRun && flags.salvage) throw new UsageError('--dry-run and --salvage exclude each other');
+  if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other');
+}
+
+function optionsOf(flags: CutFlags): CutOptions {
+  return {
+    inputManifest: flags.inputManifest,
+    audioDir: flags.audioDir,
+    outputDir: flags.outputDir,
+    outputManifest: flags.outputManifest,
+    outputAudioTarPath: flags.outputAudioTarPath,
+    metricsPath: flags.metricsPath,
+    maxDurationSeconds: flags.maxDurationSec,
+    minDurationSeconds: flags.minDurationSec,
+    minOverlapSeconds: flags.minOverlapSec,
+    maxSegmentGapSeconds: flags.maxSegmentGapInSnippet,
+    tokenizerPath: flags.tokenizerPath,
+    tokenizerCacheDir: flags.tokenizerCacheDir,
+    hfToken: flags.hfToken,
+    hfTokenFile: flags.hfTokenFile,
+    repetitionFilter: flags.repetitionFilter,
+    ngramN: flags.ngramN,
+    ngramMaxCount: flags.ngramMaxCount,
+    targetSampleRate: flags.targetSampleRate,
+    outputFormat: flags.outputFormat,
+    audioFilepathKey: flags.audioFilepathKey,
+    audioPathResolution: flags.audioPathResolution,
+    datasetName: flags.datasetName,
+    channel: flags.channel,
+    onClash: flags.onClash,
+    dryRun: flags.dryRun,
+    jobs: flags.jobs,
+    overwrite: flags.overwrite,
+    salvage: flags.salvage,
+    maxFailures: flags.maxFailures,
+    recordingTimeoutSeconds: flags.recordingTimeout,
+  };
+}

@@ -1,0 +1,21 @@
+export { cut, planCut } from './cut/cut.js';
+export type { CutContext, CutResult } from './cut/cut.js';
+export type { CutOptions, CutOutputs, FailureLimit } from './cut/options.js';
+export type { CutPlan, PlannedMember, PlannedRecording, RecordingSummary } from './cut/cut-plan.js';
+export type { CutProgress, OnCutProgress } from './cut/progress.js';
+export type { CutSummary } from './cut/summary.js';
+export type {
+  AudioPathResolution,
+  ChannelChoice,
+  DropCounts,
+  DropReason,
+  FailureRecord,
+  OutputFormat,
+  PlannedSnippet,
+  PlanSettings,
+  SkipReason,
+} from './cut/types.js';
+export type { TokenizerEvent } from './text/tokenizer.js';
+export { CanceledError, CutroomError, InputError, OutputError, UsageError } from './errors.js';
+export type { ErrorCode } from './errors.js';
+export { VERSION } from './version.js';
