@@ -9,23 +9,26 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const folder = mkdtempSync('.build-');
 try {
-  const made = path.join(folder, 'new');
+  process.exitCode = build(path.join(folder, 'new'), path.join(folder, 'old'));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function build(made, old) {
   const compiler = path.join(
     path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
     'bin',
     'tsc',
   );
-  const { status } = spawnSync(process.execPath, [compiler, '--project', 'tsconfig.json', '--outDir', made], {
-    stdio: 'inherit',
-  });
-  if (status !== 0) process.exit(status ?? 1);
+  const args = [compiler, '--project', 'tsconfig.json', '--outDir', made];
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+  if (status !== 0) return status ?? 1;
   chmodSync(path.join(made, 'cli/main.js'), 0o755);
   try {
-    renameSync('dist', path.join(folder, 'old'));
+    renameSync('dist', old);
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
   }
   renameSync(made, 'dist');
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  return 0;
 }
