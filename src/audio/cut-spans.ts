@@ -148,8 +148,8 @@ class Sweep implements Disposable {
     }
     this.#checkFormat();
     this.#openSpans();
-    if (this.#open.length === 0) return;
-    this.#meter?.add(reader.block, reader.blockStart);
+    // By place alone, wanted or not: what is said of a recording does not hang on which of its spans an earlier run cut.
+    if (reader.blockStart < this.#neededFrames) this.#meter?.add(reader.block, reader.blockStart);
     for (const open of this.#open) this.#emit(open, open.resampler.push(reader.block, reader.blockFrames));
     this.#open = this.#open.filter((open) => !this.#finishIfComplete(open));
   }

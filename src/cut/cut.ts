@@ -1,10 +1,7 @@
-import { rm, rmdir, stat } from 'node:fs/promises';
-import { homedir, hostname } from 'node:os';
-import path from 'node:path';
-import { arch, pid } from 'node:process';
-import { OutputError, systemCode } from '../errors.js';
-import { checkWritable, ensureFolder, partialPath, writeFileAtomic } from '../run/atomic-file.js';
-import { acquireLock } from '../run/lock.js';
+import { homedir } from 'node:os';
+import { arch } from 'node:process';
+import { OutputError } from '../errors.js';
+import { ensureFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import type { Lock } from '../run/lock.js';
 import { ProcessPool } from '../run/process-pool.js';
 import { loadTokenizer } from '../text/tokenizer.js';
@@ -26,10 +23,20 @@ import type { OnCutProgress } from './progress.js';
 import { publish } from './publish.js';
 import { RecordingExtractor } from './recording-extractor.js';
 import { RunJournal } from './run-journal.js';
+import { StaleWorkError } from './stale-work.js';
 import { summarizeEarlier, summarizeMetrics } from './summary.js';
 import type { CutSummary } from './summary.js';
 import type { FailureRecord } from './types.js';
 import { VERSION } from '../version.js';
+import {
+  clearParts,
+  clearWork,
+  journalPath,
+  lockOutputs,
+  partsPath,
+  prepareFolders,
+  unlockOutputs,
+} from './work-folder.js';
 
 /** What a run is given beside its options. */
 export interface CutContext {
@@ -44,6 +51,8 @@ export interface CutContext {
   environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Tells whether a process of this machine lives, where there is no `/proc`. */
   isProcessAlive?: ((pid: number) => boolean) | undefined;
+  /** How often the outputs are made sure of on the disk, in milliseconds. Default 2,000. */
+  checkpointMs?: number | undefined;
 }
 
 /** How a run ended. */
@@ -81,25 +90,36 @@ export async function cut(options: CutOptions, context: CutContext = {}): Promis
   const { outputs } = resolved;
   await prepareFolders(outputs);
   const locks = await lockOutputs(outputs, context);
+  let ended: Omit<CutResult, 'seconds'>;
   try {
-    const signal = AbortSignal.any([
-      ...locks.map(({ lost }) => lost),
-      ...(context.signal === undefined ? [] : [context.signal]),
-    ]);
-    const failures: FailureRecord[] = [];
-    const tokenizer = await findTokenizer(resolved, { ...context, signal });
-    const plan = await makePlan(resolved, tokenizer, { ...context, signal }, (failure) => failures.push(failure));
-    try {
-      const run = new CutRun(resolved, plan, identify(resolved, plan, tokenizer), failures, signal, locks, context);
-      const { kind, summary } = await run.run();
-      const isWithinLimit = isWithin(summary, resolved);
-      return { kind, outputs, summary, isWithinLimit, seconds: (performance.now() - startMs) / 1000 };
-    } finally {
-      await plan.close();
-    }
+    ended = await cutLocked(resolved, locks, context);
+  } catch (error) {
+    // Whatever the giving back of locks meets now, what ended the run is to be told.
+    await Promise.allSettled([unlockOutputs(outputs, locks)]);
+    throw error;
+  }
+  await unlockOutputs(outputs, locks);
+  return { ...ended, seconds: (performance.now() - startMs) / 1000 };
+}
+
+async function cutLocked(
+  options: ResolvedCutOptions,
+  locks: readonly Lock[],
+  context: CutContext,
+): Promise<Omit<CutResult, 'seconds'>> {
+  const signal = AbortSignal.any([
+    ...locks.map(({ lost }) => lost),
+    ...(context.signal === undefined ? [] : [context.signal]),
+  ]);
+  const failures: FailureRecord[] = [];
+  const tokenizer = await findTokenizer(options, { ...context, signal });
+  const plan = await makePlan(options, tokenizer, { ...context, signal }, (failure) => failures.push(failure));
+  try {
+    const run = new CutRun(options, plan, identify(options, plan, tokenizer), failures, signal, locks, context);
+    const { kind, summary } = await run.run();
+    return { kind, outputs: options.outputs, summary, isWithinLimit: isWithin(summary, options) };
   } finally {
-    for (const lock of locks.toReversed()) await lock.release();
-    await removeIfEmpty(outputs.workFolder);
+    await plan.close();
   }
 }
 
@@ -111,6 +131,7 @@ class CutRun {
   readonly #signal: AbortSignal;
   readonly #locks: readonly Lock[];
   readonly #onProgress: OnCutProgress;
+  readonly #checkpointMs: number;
 
   constructor(
     options: ResolvedCutOptions,
@@ -128,12 +149,14 @@ class CutRun {
     this.#signal = signal;
     this.#locks = locks;
     this.#onProgress = context.onProgress ?? (() => undefined);
+    this.#checkpointMs = context.checkpointMs ?? 2_000;
   }
 
   async run(): Promise<Pick<CutResult, 'kind' | 'summary'>> {
     const { outputs, overwrite, dryRun, salvage } = this.#options;
-    const hasJournal = await exists(journalPath(outputs));
+    const hasJournal = (await sizeOf(journalPath(outputs))) !== undefined;
     // Outputs that stand beside a journal are those of the run that it belongs to, being published.
+    if (!hasJournal && !dryRun) await clearParts(outputs);
     if (!overwrite && !hasJournal) {
       const earlier = await inspectEarlierOutputs(outputs, this.#identity, dryRun);
       if (earlier.kind === 'same') return { kind: 'already_done', summary: summarizeEarlier(earlier.metrics) };
@@ -142,7 +165,13 @@ class CutRun {
     if (salvage && !hasJournal) {
       throw new OutputError(`There is no unfinished run in "${outputs.folder}" to salvage`, { path: outputs.folder });
     }
-    return { kind: salvage ? 'salvaged' : 'cut', summary: await this.#cut() };
+    try {
+      return await this.#cut();
+    } catch (error) {
+      if (!overwrite || !(error instanceof StaleWorkError)) throw error;
+      await clearWork(outputs);
+      return await this.#cut();
+    }
   }
 
   async #preview(hasJournal: boolean): Promise<CutSummary> {
@@ -176,10 +205,9 @@ class CutRun {
     return summarizeMetrics(metrics);
   }
 
-  async #cut(): Promise<CutSummary> {
-    const { outputs, overwrite, salvage, jobs, recordingTimeoutSeconds } = this.#options;
-    const parts = path.join(outputs.workFolder, 'parts');
-    const journal = await this.#openJournal(overwrite);
+  async #cut(): Promise<Pick<CutResult, 'kind' | 'summary'>> {
+    const { outputs, jobs, recordingTimeoutSeconds } = this.#options;
+    const journal = await RunJournal.open(journalPath(outputs), this.#identity, outputs);
     const pool = new ProcessPool({
       program: new URL('extract-process.js', import.meta.url),
       size: jobs,
@@ -187,22 +215,27 @@ class CutRun {
     });
     let writer: OutputsWriter | undefined;
     try {
+      const parts = partsPath(outputs, journal.token);
       await ensureFolder(parts);
       const extractor = new RecordingExtractor(pool, parts, this.#options);
       await extractor.scan();
       if (journal.publishing === undefined) writer = await OutputsWriter.open(outputs, journal.checkpoint);
+      const salvage = journal.publishing === undefined ? this.#options.salvage : !journal.publishing.complete;
       const executed = await execute({
         plan: this.#plan,
-        options: { ...this.#options, salvage: salvage || journal.publishing?.complete === false },
+        options: { ...this.#options, salvage },
         journal,
         writer,
         extractor,
         signal: this.#signal,
         onProgress: this.#onProgress,
+        checkpointMs: this.#checkpointMs,
       });
       await pool.close();
+      const summary = summarizeMetrics(executed.metrics);
+      if (!executed.isComplete && summary.outputSnippets === 0) throw nothingToSalvage(outputs);
       await this.#publish(journal, writer, executed);
-      return summarizeMetrics(executed.metrics);
+      return { kind: executed.isComplete ? 'cut' : 'salvaged', summary };
     } finally {
       await pool.close();
       await writer?.close();
@@ -210,27 +243,16 @@ class CutRun {
     }
   }
 
-  async #openJournal(overwrite: boolean): Promise<RunJournal> {
-    const { outputs } = this.#options;
-    try {
-      return await RunJournal.open(journalPath(outputs), this.#identity, outputs);
-    } catch (error) {
-      if (!overwrite) throw error;
-      await clearWork(outputs);
-      return await RunJournal.open(journalPath(outputs), this.#identity, outputs);
-    }
-  }
-
   async #publish(journal: RunJournal, writer: OutputsWriter | undefined, executed: Executed): Promise<void> {
-    const { outputs, datasetName, salvage } = this.#options;
+    const { outputs, datasetName } = this.#options;
+    const complete = executed.isComplete;
     this.#onProgress({ stage: 'publish' });
     let sizes = journal.publishing;
     if (sizes === undefined) {
       if (writer === undefined) throw new Error('There is nothing to publish');
-      sizes = { ...(await writer.finish()), complete: !salvage };
-      await journal.notePublishing(sizes.tarBytes, sizes.manifestBytes, sizes.complete);
+      sizes = { ...(await writer.finish()), complete };
+      await journal.notePublishing(sizes.tarBytes, sizes.manifestBytes, complete);
     }
-    const { complete } = sizes;
     for (const lock of this.#locks) await lock.confirm();
     await publish(outputs, sizes, {
       writeFailures: (write) => writeFailures(this.#plan, this.#planned, executed.failed, write),
@@ -302,64 +324,9 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-function journalPath({ workFolder }: CutOutputs): string {
-  return path.join(workFolder, 'journal');
-}
-
-async function prepareFolders(outputs: CutOutputs): Promise<void> {
-  const finals = [outputs.manifest, outputs.tar, outputs.metrics, outputs.failures];
-  for (const folder of new Set([outputs.folder, ...finals.map((file) => path.dirname(file))]))
-    await ensureFolder(folder);
-  for (const file of finals) await checkWritable(file);
-  await ensureFolder(outputs.workFolder);
-}
-
-/** One lock for the folder, and one beside each output that lies elsewhere. */
-async function lockOutputs(outputs: CutOutputs, context: CutContext): Promise<Lock[]> {
-  const elsewhere = [outputs.manifest, outputs.tar, outputs.metrics].filter(
-    (file) => path.dirname(file) !== outputs.folder,
-  );
-  const locks: Lock[] = [];
-  try {
-    for (const file of [path.join(outputs.workFolder, 'lock'), ...elsewhere.toSorted().map((name) => `${name}.lock`)]) {
-      const { signal, isProcessAlive } = context;
-      locks.push(
-        await acquireLock(file, {
-          identity: { host: hostname(), pid },
-          ...(signal === undefined ? {} : { signal }),
-          ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
-        }),
-      );
-    }
-    return locks;
-  } catch (error) {
-    for (const lock of locks) await lock.release();
-    throw error;
-  }
-}
-
-/** Removes what belongs to the work in progress, but for the lock. */
-async function clearWork(outputs: CutOutputs): Promise<void> {
-  await rm(journalPath(outputs), { force: true });
-  await rm(path.join(outputs.workFolder, 'parts'), { recursive: true, force: true });
-  for (const file of [outputs.tar, outputs.manifest]) await rm(partialPath(file), { force: true });
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  try {
-    await rmdir(folder);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error;
-  }
-}
-
-async function exists(file: string): Promise<boolean> {
-  try {
-    await stat(file);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+function nothingToSalvage({ folder }: CutOutputs): OutputError {
+  return new OutputError(`The unfinished run in "${folder}" has not finished any snippet that could be salvaged`, {
+    path: folder,
+    hint: 'Run the same command without --salvage to go on with it.',
+  });
 }

@@ -1,5 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
-import { InputError, OutputError, errorMessage, systemCode } from '../errors.js';
+import { readFile } from 'node:fs/promises';
+import { OutputError, errorMessage, systemCode } from '../errors.js';
+import { sizeOf } from '../run/atomic-file.js';
 import { listDifferences } from './identity.js';
 import type { RunIdentity } from './identity.js';
 import type { CutOutputs } from './options.js';
@@ -36,7 +37,7 @@ export async function inspectEarlierOutputs(
   const metrics = await readEarlierMetrics(outputs.metrics);
   if (metrics === undefined) {
     for (const file of [outputs.manifest, outputs.tar]) {
-      if (await exists(file)) {
+      if ((await sizeOf(file)) !== undefined) {
         throw new OutputError(`Cannot write "${file}": it exists and is not part of a finished run`, {
           path: file,
           hint,
@@ -46,15 +47,15 @@ export async function inspectEarlierOutputs(
     return { kind: 'none' };
   }
   // A preview holds nothing that cannot be had again at once.
-  if (metrics.dry_run && !(await exists(outputs.tar))) return { kind: 'none' };
+  if (metrics.dry_run && (await sizeOf(outputs.tar)) === undefined) return { kind: 'none' };
   const refuse = (state: string): OutputError =>
     new OutputError(`Cannot write "${outputs.metrics}": ${state}`, { path: outputs.metrics, hint });
   if (isDryRun) throw refuse('the outputs of a run with audio are there');
   const differences = listDifferences(metrics, identity).filter((text) => !text.startsWith('cutroom_version'));
   if (differences.length > 0) throw refuse(`the outputs there are of another run: ${differences.join('; ')}`);
   if (!metrics.complete) throw refuse('the outputs there were salvaged from this run before it was complete');
-  for (const file of [outputs.manifest, outputs.tar]) {
-    if (!(await exists(file))) throw refuse(`it is of a finished run, but "${file}" is gone`);
+  for (const file of [outputs.manifest, outputs.tar, outputs.failures]) {
+    if ((await sizeOf(file)) === undefined) throw refuse(`it is of a finished run, but "${file}" is gone`);
   }
   return { kind: 'same', metrics };
 }
@@ -67,23 +68,21 @@ async function readEarlierMetrics(path: string): Promise<EarlierMetrics | undefi
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new OutputError(`Cannot read "${path}": ${errorMessage(error)}`, { path, cause: error });
   }
+  let metrics: unknown;
+  let cause: unknown;
   try {
-    return JSON.parse(text) as EarlierMetrics;
+    metrics = JSON.parse(text);
   } catch (error) {
-    throw new InputError(`Cannot read "${path}": it is not the JSON of a run's metrics`, {
-      path,
-      cause: error,
-      hint: 'Move it away, or give --overwrite to replace it.',
-    });
+    cause = error;
   }
+  if (isMetrics(metrics)) return metrics;
+  throw new OutputError(`Cannot write "${path}": something else than the metrics of a run is there`, {
+    path,
+    cause,
+    hint: 'Move it away, or give --overwrite to replace it.',
+  });
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return false;
-    throw error;
-  }
+function isMetrics(value: unknown): value is EarlierMetrics {
+  return typeof value === 'object' && value !== null && 'plan_hash' in value && 'options' in value;
 }

@@ -7,13 +7,14 @@ import type { ResolvedCutOptions } from './options.js';
 import type { OutputsWriter } from './outputs-writer.js';
 import type { StoredSnippet } from './part.js';
 import type { OnCutProgress } from './progress.js';
+import { factsOf } from './recording-extractor.js';
 import type { RecordingExtractor } from './recording-extractor.js';
 import { buildRow } from './row.js';
 import type { RecordingOutcome, RunJournal, SnippetFacts } from './run-journal.js';
+import { StaleWorkError } from './stale-work.js';
 
 /** How far ahead of the tar recordings are worked on, per job; bounds the space that waiting parts take. */
 const WINDOW_PER_JOB = 4;
-const CHECKPOINT_MS = 2_000;
 const CHECKPOINT_BYTES = 256 << 20;
 
 export interface ExecuteParts {
@@ -25,6 +26,8 @@ export interface ExecuteParts {
   extractor: RecordingExtractor;
   signal: AbortSignal;
   onProgress: OnCutProgress;
+  /** How often the outputs are made sure of on the disk. */
+  checkpointMs: number;
 }
 
 /** What came of a plan. */
@@ -32,6 +35,8 @@ export interface Executed {
   metrics: CutMetrics;
   /** The recordings of which snippets failed, by position in the plan. */
   failed: Map<number, RecordingOutcome>;
+  /** False when recordings of the plan were not worked on, or not to their end. */
+  isComplete: boolean;
 }
 
 /**
@@ -61,6 +66,7 @@ class Execution {
   readonly #parts: ExecuteParts;
   readonly #metrics: CutMetrics;
   readonly #failed = new Map<number, RecordingOutcome>();
+  #isComplete = true;
   readonly #open = new Map<number, OpenRecording>();
   /** Recordings that are in the tar, to be removed from the work folder once that is on the disk. */
   #finished: number[] = [];
@@ -109,18 +115,19 @@ class Execution {
     } finally {
       await recordings.return();
     }
-    return { metrics: this.#metrics, failed: this.#failed };
+    return { metrics: this.#metrics, failed: this.#failed, isComplete: this.#isComplete };
   }
 
   /** Makes a recording's snippets, or finds them. */
   async #prepare(index: number, signal: AbortSignal): Promise<{ index: number; open: OpenRecording }> {
-    const { plan, journal, extractor, options } = this.#parts;
+    const { plan, journal, writer, extractor, options } = this.#parts;
     const recording = await plan.recording(index);
     let outcome = journal.outcomes.get(index);
     let stored: Map<number, StoredSnippet>;
     if (outcome !== undefined || options.salvage) {
-      if (outcome !== undefined) refuseChanged(recording, outcome);
-      stored = await extractor.stored(index, false);
+      // Where nothing more is cut, the outputs are of one mind.
+      if (outcome !== undefined && writer !== undefined && !options.salvage) refuseChanged(recording, outcome);
+      stored = (await extractor.stored(index, outcome?.source)).snippets;
       this.#resumedSeconds += plan.summary(index).plannedSeconds;
     } else {
       const lastMicros = Math.max(...recording.snippets.map(({ endMicros }) => endMicros));
@@ -135,6 +142,7 @@ class Execution {
     this.#recordings += 1;
     this.#doneSeconds += plan.summary(index).plannedSeconds;
     this.#report();
+    if (outcome === undefined) this.#isComplete = false;
     for (const warning of outcome?.warnings ?? []) this.#metrics.addWarning(index, warning);
     if (outcome !== undefined && outcome.snippets.length < recording.snippets.length) this.#failed.set(index, outcome);
     const known = outcome?.snippets ?? [...stored.values()].map(factsOf);
@@ -181,24 +189,23 @@ class Execution {
   async #storedSnippet(recording: PlannedRecording, ordinal: number, open: OpenRecording): Promise<StoredSnippet> {
     const { extractor, signal } = this.#parts;
     if (!open.stored.has(ordinal)) {
+      if (open.outcome !== undefined) refuseChanged(recording, open.outcome);
       const { stored } = await extractor.extract(recording, signal, () => undefined);
       for (const [key, snippet] of stored) open.stored.set(key, snippet);
     }
     const found = open.stored.get(ordinal);
     if (found !== undefined) return found;
-    throw new OutputError(
+    throw new StaleWorkError(
       `Snippets of "${recording.audioPath}" were lost from the work folder and cannot be made again`,
-      {
-        path: recording.audioPath,
-        hint: 'Start again with --overwrite.',
-      },
+      { path: recording.audioPath },
     );
   }
 
   async #checkpointIfDue(): Promise<void> {
-    const bytes = (this.#parts.writer?.tarBytes ?? 0) - this.#lastCheckpointBytes;
-    const isDue = performance.now() - this.#lastCheckpointMs > CHECKPOINT_MS || bytes > CHECKPOINT_BYTES;
-    if (isDue && this.#members > this.#parts.journal.checkpoint.members) await this.#checkpoint();
+    const { writer, journal, checkpointMs } = this.#parts;
+    const bytes = (writer?.tarBytes ?? 0) - this.#lastCheckpointBytes;
+    const isDue = performance.now() - this.#lastCheckpointMs > checkpointMs || bytes > CHECKPOINT_BYTES;
+    if (isDue && this.#members > journal.checkpoint.members) await this.#checkpoint();
   }
 
   async #checkpoint(): Promise<void> {
@@ -230,18 +237,11 @@ class Execution {
   }
 }
 
-function factsOf({ ordinal, samples, clippedSamples, audioEndSeconds }: StoredSnippet): SnippetFacts {
-  return [ordinal, samples, clippedSamples, audioEndSeconds ?? null];
-}
-
 /** A recording that was replaced since its snippets were cut would make outputs of two minds. */
 function refuseChanged(recording: PlannedRecording, outcome: RecordingOutcome): void {
   const now = readSourceFacts(recording.audioPath);
   const { source } = outcome;
   if (source === undefined || now === undefined) return;
   if (now.sizeBytes === source.sizeBytes && now.modifiedMs === source.modifiedMs) return;
-  throw new OutputError(`"${recording.audioPath}" has changed since it was cut`, {
-    path: recording.audioPath,
-    hint: 'Start again with --overwrite.',
-  });
+  throw new StaleWorkError(`"${recording.audioPath}" has changed since it was cut`, { path: recording.audioPath });
 }

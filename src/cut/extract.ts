@@ -3,10 +3,12 @@ import { AudioError } from '../audio/audio-error.js';
 import { cutSpans } from '../audio/cut-spans.js';
 import type { SpanSink } from '../audio/cut-spans.js';
 import { createEncoder } from '../audio/snippet-encoder.js';
-import { errorMessage, systemCode } from '../errors.js';
+import type { SnippetEncoder } from '../audio/snippet-encoder.js';
+import { errorMessage } from '../errors.js';
 import type { Report } from '../run/pool-child.js';
 import { PartWriter } from './part.js';
-import { SnippetBytes } from './snippet-bytes.js';
+import type { AttemptEnd, SourceFacts } from './part.js';
+import { PartFault, SnippetBytes } from './snippet-bytes.js';
 import { endFrame, firstFrame } from './times.js';
 import type { ChannelChoice, OutputFormat } from './types.js';
 
@@ -23,73 +25,77 @@ export interface ExtractJob {
   part: string;
 }
 
-/** How an attempt ended. Snippets are in the part file; plain data. */
+/** How an attempt ended; plain data. Its snippets are in the part file, and how it ended is in its index too. */
 export interface ExtractResult {
-  /** Why snippets are missing from the part file, where some are. */
-  failure?: { reason: string; message: string; hint?: string | undefined };
+  /** Why snippets are missing, where some are. */
+  failure?: AttemptEnd['failure'];
   /** Set when the part file could not be written: no fault of the recording. */
   outputFault?: { code: string | undefined; message: string };
-  warnings: string[];
-  /** What the recording's file was when it was read. */
-  source?: SourceFacts;
-}
-
-/** Tells whether a file is still the one that was read. */
-export interface SourceFacts {
-  sizeBytes: number;
-  modifiedMs: number;
 }
 
 /** Decodes a recording once and writes its snippets; reports the seconds of audio it has passed. Runs in a process of its own. */
 export async function extractRecording(job: ExtractJob, report: Report): Promise<ExtractResult> {
-  const warnings: string[] = [];
-  let source: SourceFacts | undefined;
   try {
-    const writer = new PartWriter(job.part);
+    const earlier = job.snippets.filter(({ isDone }) => isDone).map(({ ordinal }) => ordinal);
+    const writer = new PartWriter(job.part, readSourceFacts(job.audioPath), earlier);
     try {
-      source = readSourceFacts(job.audioPath);
-      const sinks = new SnippetSinks(job, writer);
-      const { snippets, targetSampleRate, channel } = job;
-      const facts = await cutSpans(
-        job.audioPath,
-        (rate) =>
-          snippets.map(({ startMicros, endMicros }) => ({
-            firstFrame: firstFrame(startMicros, rate),
-            endFrame: endFrame(endMicros, rate),
-          })),
-        (index) => sinks.open(index),
-        {
-          targetRate: targetSampleRate,
-          mix: channel,
-          onPosition: (frames, rate) => report(frames / rate),
-          onInfo: ({ sampleRate }) => sinks.setRate(sampleRate),
-        },
-      );
-      if (facts.cancellationDb !== undefined) {
-        warnings.push(
-          `averaging its ${facts.channels} channels cancels ${(-facts.cancellationDb).toFixed(0)} dB of them: they are in opposite phase; --channel 0 keeps one`,
-        );
-      }
-      if (sinks.invalidSamples > 0) warnings.push(`${sinks.invalidSamples} samples are not numbers and became silence`);
+      const { failure } = writer.finish(await extractInto(writer, job, report));
+      return failure === undefined ? {} : { failure };
     } finally {
       writer.close();
     }
   } catch (error) {
-    const rest = { warnings, ...(source === undefined ? {} : { source }) };
-    if (error instanceof AudioError) {
-      return { failure: { reason: error.reason, message: error.message, hint: error.hint }, ...rest };
-    }
-    const code = systemCode(error);
-    if (code === undefined) throw error;
-    return { outputFault: { code, message: errorMessage(error) }, ...rest };
+    if (!(error instanceof PartFault)) throw error;
+    return { outputFault: { code: error.code, message: error.message } };
   }
-  return { warnings, ...(source === undefined ? {} : { source }) };
 }
 
 /** What a file is now, or undefined where it cannot be looked at. */
 export function readSourceFacts(audioPath: string): SourceFacts | undefined {
-  const facts = statSync(audioPath, { throwIfNoEntry: false });
-  return facts === undefined ? undefined : { sizeBytes: facts.size, modifiedMs: facts.mtimeMs };
+  try {
+    const facts = statSync(audioPath);
+    return { sizeBytes: facts.size, modifiedMs: facts.mtimeMs };
+  } catch {
+    // Why is found out, and told, by who opens it.
+    return undefined;
+  }
+}
+
+async function extractInto(writer: PartWriter, job: ExtractJob, report: Report): Promise<Omit<AttemptEnd, 'ordinals'>> {
+  const warnings: string[] = [];
+  const { snippets, targetSampleRate, channel, audioPath } = job;
+  using sinks = new SnippetSinks(job, writer);
+  try {
+    const facts = await cutSpans(
+      audioPath,
+      (rate) =>
+        snippets.map(({ startMicros, endMicros }) => ({
+          firstFrame: firstFrame(startMicros, rate),
+          endFrame: endFrame(endMicros, rate),
+        })),
+      (index) => sinks.open(index),
+      {
+        targetRate: targetSampleRate,
+        mix: channel,
+        onPosition: (frames, rate) => report(frames / rate),
+        onInfo: ({ sampleRate }) => sinks.setRate(sampleRate),
+      },
+    );
+    if (facts.cancellationDb !== undefined) {
+      warnings.push(
+        `averaging its ${facts.channels} channels cancels ${(-facts.cancellationDb).toFixed(0)} dB of them: they are in opposite phase; --channel 0 keeps one`,
+      );
+    }
+    return { warnings };
+  } catch (error) {
+    if (error instanceof PartFault) throw error;
+    if (error instanceof AudioError) {
+      return { failure: { reason: error.reason, message: error.message, hint: error.hint }, warnings };
+    }
+    // Whatever a single recording brings about, the others are cut.
+    const message = `Cannot cut "${audioPath}": ${errorMessage(error)}`;
+    return { failure: { reason: 'decoder_failed', message }, warnings };
+  }
 }
 
 /**
@@ -99,13 +105,13 @@ export function readSourceFacts(audioPath: string): SourceFacts | undefined {
 const PIECES_A_COLLECTION = 256;
 
 /** Encodes spans and hands each one, once complete, to the part file. */
-class SnippetSinks {
-  invalidSamples = 0;
+class SnippetSinks implements Disposable {
   readonly #job: ExtractJob;
   readonly #writer: PartWriter;
+  readonly #buffers: SnippetBytes[] = [];
   /** Buffers without a snippet, to be used again. */
   readonly #idle: SnippetBytes[] = [];
-  #bufferCount = 0;
+  readonly #encoders = new Set<SnippetEncoder>();
   #sourceRate = 0;
   #pieces = 0;
 
@@ -123,9 +129,9 @@ class SnippetSinks {
     if (snippet === undefined) throw new RangeError(`There is no snippet ${index}`);
     if (snippet.isDone) return undefined;
     const { ordinal, snippetId, endMicros } = snippet;
-    const { outputFormat, targetSampleRate, part } = this.#job;
+    const { outputFormat, targetSampleRate } = this.#job;
     const rate = this.#sourceRate;
-    const bytes = this.#idle.pop() ?? new SnippetBytes(`${part}.${(this.#bufferCount += 1)}`);
+    const bytes = this.#idle.pop() ?? this.#addBuffer();
     const encoder = createEncoder(outputFormat, targetSampleRate, snippetId, {
       write: (piece) => {
         bytes.write(piece);
@@ -133,7 +139,9 @@ class SnippetSinks {
       },
       patch: (offset, piece) => bytes.patch(offset, piece),
     });
+    this.#encoders.add(encoder);
     const done = (entry: Parameters<PartWriter['add']>[0], encoded: SnippetBytes | undefined): void => {
+      this.#encoders.delete(encoder);
       encoder[Symbol.dispose]();
       this.#writer.add(entry, encoded);
       bytes.clear();
@@ -144,7 +152,6 @@ class SnippetSinks {
       finish: (samples, lastFrame) => {
         encoder.finish();
         const { clippedSamples, invalidSamples } = encoder;
-        this.invalidSamples += invalidSamples;
         const isShort = lastFrame < endFrame(endMicros, rate);
         const audioEnd = isShort ? { audioEndSeconds: lastFrame / rate } : {};
         done({ ordinal, samples, clippedSamples, invalidSamples, ...audioEnd }, bytes);
@@ -156,6 +163,18 @@ class SnippetSinks {
         );
       },
     };
+  }
+
+  /** Frees what the snippets hold that were not completed. */
+  [Symbol.dispose](): void {
+    for (const encoder of this.#encoders) encoder[Symbol.dispose]();
+    for (const bytes of this.#buffers) bytes.clear();
+  }
+
+  #addBuffer(): SnippetBytes {
+    const bytes = new SnippetBytes(`${this.#job.part}.${this.#buffers.length + 1}`);
+    this.#buffers.push(bytes);
+    return bytes;
   }
 
   #collectNowAndThen(): void {

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { SAMPLE_RATES } from '../audio/sample-rates.js';
 import { UsageError } from '../errors.js';
+import { partialPath } from '../run/atomic-file.js';
 import type { AudioPathResolution, ChannelChoice, OutputFormat, PlanSettings } from './types.js';
 
 /** At most so many failures, or so many in a hundred. */
@@ -176,6 +177,15 @@ function checkDistinct(outputs: CutOutputs, inputManifest: string): void {
       throw new UsageError(`${other} and ${role} have one path, "${file}"`, { hint: 'Give each its own path.' });
     }
     seen.set(file, role);
+  }
+  for (const [role, file] of roles.slice(1)) {
+    for (const beside of [partialPath(file), `${file}.lock`]) {
+      const other = seen.get(beside);
+      if (other === undefined) continue;
+      throw new UsageError(`The path of ${other}, "${beside}", is needed while ${role} is written`, {
+        hint: 'Choose another one.',
+      });
+    }
   }
 }
 

@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { OutputError } from '../errors.js';
 import { TarAppender } from '../tar/writer.js';
-import { partialPath } from '../run/atomic-file.js';
+import { partialPath, sizeOf } from '../run/atomic-file.js';
 import { writeFailure } from '../tar/write-failure.js';
 import type { CutOutputs } from './options.js';
 import type { StoredSnippet } from './part.js';
 import type { Checkpoint } from './run-journal.js';
+import { StaleWorkError } from './stale-work.js';
 
 /** Rows are handed to the system in pieces of about this size. */
 const ROWS_BYTES = 1 << 16;
@@ -33,25 +33,17 @@ export class OutputsWriter {
   /**
    * Opens both files and cuts them back to the checkpoint.
    *
-   * @throws OutputError when they cannot be opened, or are shorter than the checkpoint
+   * @throws StaleWorkError when they are shorter than the checkpoint; OutputError when they cannot be opened
    */
   static async open(outputs: CutOutputs, from: Checkpoint): Promise<OutputsWriter> {
     const { tarBytes: resumeAtBytes, lastMember: lastName } = from;
-    const tar = await TarAppender.open(partialPath(outputs.tar), { resumeAtBytes, sorted: true, lastName });
     const path = partialPath(outputs.manifest);
+    await requireBytes(partialPath(outputs.tar), resumeAtBytes);
+    await requireBytes(path, from.manifestBytes);
+    const tar = await TarAppender.open(partialPath(outputs.tar), { resumeAtBytes, sorted: true, lastName });
     try {
       const manifest = await open(path, from.manifestBytes === 0 ? 'w' : 'r+');
       try {
-        const { size } = await manifest.stat();
-        if (size < from.manifestBytes) {
-          throw new OutputError(
-            `Cannot go on with "${path}": it has ${size} bytes, the journal says ${from.manifestBytes}`,
-            {
-              path,
-              hint: 'Something shortened it; start again with --overwrite.',
-            },
-          );
-        }
         await manifest.truncate(from.manifestBytes);
         return new OutputsWriter(outputs, tar, manifest, from);
       } catch (error) {
@@ -141,4 +133,11 @@ export class OutputsWriter {
       throw writeFailure(error, { action: 'Cannot write', path: partialPath(this.#outputs.manifest) });
     }
   }
+}
+
+async function requireBytes(path: string, neededBytes: number): Promise<void> {
+  const sizeBytes = await sizeOf(path);
+  if ((sizeBytes ?? 0) >= neededBytes) return;
+  const state = sizeBytes === undefined ? 'it is gone' : `it has ${sizeBytes} bytes`;
+  throw new StaleWorkError(`Cannot go on with "${path}": ${state}, the journal says ${neededBytes} bytes`, { path });
 }

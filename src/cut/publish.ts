@@ -1,8 +1,7 @@
-import { rm, stat } from 'node:fs/promises';
-import { OutputError, systemCode } from '../errors.js';
-import { partialPath, publishFile, writeFileAtomic } from '../run/atomic-file.js';
+import { partialPath, publishFile, removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import type { ChunkWriter } from '../run/atomic-file.js';
 import type { CutOutputs } from './options.js';
+import { StaleWorkError } from './stale-work.js';
 
 /** Writers of the two small outputs. */
 export interface PublishWriters {
@@ -14,14 +13,14 @@ export interface PublishWriters {
  * Moves tar and manifest to their places and writes failures and metrics: the metrics last, as the sign that the set is
  * whole. Metrics of an earlier set go first. Can be repeated after a crash at any point.
  *
- * @throws OutputError when a file cannot be written or is not there
+ * @throws OutputError when a file cannot be written; StaleWorkError when one is not there
  */
 export async function publish(
   outputs: CutOutputs,
   sizes: { tarBytes: number; manifestBytes: number },
   writers: PublishWriters,
 ): Promise<void> {
-  await rm(outputs.metrics, { force: true });
+  await removeFile(outputs.metrics);
   await publishOnce(outputs.tar, sizes.tarBytes);
   await publishOnce(outputs.manifest, sizes.manifestBytes);
   await writeFileAtomic(outputs.failures, (write) => writers.writeFailures(write));
@@ -36,20 +35,8 @@ async function publishOnce(path: string, sizeBytes: number): Promise<void> {
     return;
   }
   if ((await sizeOf(path)) === sizeBytes) return;
-  throw new OutputError(
+  throw new StaleWorkError(
     `Cannot publish "${path}": neither it nor "${partial}" has the ${sizeBytes} bytes that were written`,
-    {
-      path,
-      hint: 'Something changed the files; start again with --overwrite.',
-    },
+    { path },
   );
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -1,18 +1,27 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { OutputError } from '../errors.js';
-import type { ProcessPool } from '../run/process-pool.js';
+import { removeFile } from '../run/atomic-file.js';
+import type { JobOutcome, ProcessPool } from '../run/process-pool.js';
 import { writeFailure } from '../tar/write-failure.js';
 import { readSourceFacts } from './extract.js';
 import type { ExtractJob, ExtractResult } from './extract.js';
 import type { PlannedRecording } from './cut-plan.js';
 import type { ResolvedCutOptions } from './options.js';
 import { indexPath, partPath, readPart } from './part.js';
-import type { StoredSnippet } from './part.js';
-import type { RecordingOutcome } from './run-journal.js';
+import type { Attempt, AttemptEnd, SourceFacts, StoredSnippet } from './part.js';
+import type { RecordingOutcome, SnippetFacts } from './run-journal.js';
 
 /** A decoder process that dies gets one more chance: it may have been killed for the machine's sake. */
 const MAX_DEATHS = 2;
+
+/** What the work folder holds of a recording. */
+export interface StoredRecording {
+  /** By ordinal. */
+  snippets: Map<number, StoredSnippet>;
+  /** Set when all that can be made of the recording is there. */
+  end: AttemptEnd | undefined;
+}
 
 /** Has recordings cut by the pool, and keeps what earlier attempts at them left. */
 export class RecordingExtractor {
@@ -31,7 +40,7 @@ export class RecordingExtractor {
 
   /** Finds what earlier runs left. To be awaited before anything else. */
   async scan(): Promise<void> {
-    for (const name of await readdir(this.#folder)) {
+    for (const name of await this.#guard(() => readdir(this.#folder), 'Cannot read')) {
       const match = /^(\d+)\.(\d+)\.part$/u.exec(name);
       if (match === null) continue;
       const recording = Number(match[1]);
@@ -55,53 +64,46 @@ export class RecordingExtractor {
     signal: AbortSignal,
     onSeconds: (seconds: number) => void,
   ): Promise<{ outcome: RecordingOutcome; stored: Map<number, StoredSnippet> }> {
-    const { index } = recording;
-    const stored = await this.stored(index, false);
-    let result: ExtractResult = { warnings: [] };
-    for (let deaths = 0; recording.snippets.some(({ ordinal }) => !stored.has(ordinal));) {
+    const { index, audioPath } = recording;
+    const source = readSourceFacts(audioPath);
+    const stored = await this.stored(index, source);
+    for (let deaths = 0; stored.end === undefined;) {
       const attempt = (this.#attempts.get(index)?.at(-1) ?? -1) + 1;
       this.#attempts.set(index, [...(this.#attempts.get(index) ?? []), attempt]);
-      const job = this.#job(recording, stored, attempt);
+      const job = this.#job(recording, stored.snippets, attempt);
       const outcome = await this.#pool.run<ExtractResult>(job, {
         signal,
         onReport: (seconds) => onSeconds(seconds as number),
       });
-      const isDone = outcome.kind === 'done';
-      for (const snippet of await readPart(job.part, isDone)) stored.set(snippet.ordinal, snippet);
-      if (isDone) {
-        result = outcome.value;
-        this.#refuseOutputFault(result, job.part);
+      if (outcome.kind === 'done') {
+        if (isTaken(outcome.value)) continue;
+        this.#refuseOutputFault(outcome.value, job.part);
+        addAttempt(stored, await this.#read(job.part, true));
+        if (stored.end === undefined) throw this.#lost(audioPath);
         break;
       }
+      addAttempt(stored, await this.#read(job.part, false));
       deaths += 1;
       if (deaths === MAX_DEATHS || outcome.kind === 'hung') {
-        result = { warnings: [], failure: describeDeath(recording.audioPath, outcome) };
-        break;
+        stored.end = { warnings: [], ordinals: [], failure: describeDeath(audioPath, outcome) };
       }
     }
-    const outcome: RecordingOutcome = {
-      recording: index,
-      snippets: recording.snippets.flatMap(({ ordinal }) => {
-        const snippet = stored.get(ordinal);
-        if (snippet === undefined) return [];
-        return [[ordinal, snippet.samples, snippet.clippedSamples, snippet.audioEndSeconds ?? null] as const];
-      }) as RecordingOutcome['snippets'],
-      warnings: result.warnings,
-      attempts: this.#attempts.get(index)?.length ?? 0,
-    };
-    if (result.failure !== undefined) outcome.failure = result.failure;
-    const source = result.source ?? readSourceFacts(recording.audioPath);
-    if (source !== undefined) outcome.source = source;
-    return { outcome, stored };
+    return { outcome: this.#describe(recording, stored.snippets, stored.end, source), stored: stored.snippets };
   }
 
-  /** The snippets of a recording that are in the work folder, by ordinal. */
-  async stored(index: number, isTrusted: boolean): Promise<Map<number, StoredSnippet>> {
-    const stored = new Map<number, StoredSnippet>();
-    for (const attempt of this.#attempts.get(index) ?? []) {
-      const snippets = await readPart(partPath(this.#folder, index, attempt), isTrusted);
-      for (const snippet of snippets) stored.set(snippet.ordinal, snippet);
+  /**
+   * What is in the work folder of a recording.
+   *
+   * @param source what its file must have been when it was cut; undefined stands for what it last was.
+   */
+  async stored(index: number, source: SourceFacts | undefined): Promise<StoredRecording> {
+    const attempts: Attempt[] = [];
+    for (const number of this.#attempts.get(index) ?? []) {
+      attempts.push(await this.#read(partPath(this.#folder, index, number), false));
     }
+    const wanted = source ?? attempts.findLast((attempt) => attempt.source !== undefined)?.source;
+    const stored: StoredRecording = { snippets: new Map(), end: undefined };
+    for (const attempt of attempts) if (isSameFile(attempt.source, wanted)) addAttempt(stored, attempt);
     return stored;
   }
 
@@ -109,8 +111,8 @@ export class RecordingExtractor {
   async discard(index: number): Promise<void> {
     for (const attempt of this.#attempts.get(index) ?? []) {
       const part = partPath(this.#folder, index, attempt);
-      await rm(indexPath(part), { force: true });
-      await rm(part, { force: true });
+      await removeFile(indexPath(part));
+      await removeFile(part);
     }
     this.#attempts.delete(index);
   }
@@ -133,18 +135,75 @@ export class RecordingExtractor {
     };
   }
 
+  #describe(
+    recording: PlannedRecording,
+    stored: ReadonlyMap<number, StoredSnippet>,
+    { failure, warnings }: AttemptEnd,
+    source: SourceFacts | undefined,
+  ): RecordingOutcome {
+    const made = recording.snippets.flatMap(({ ordinal }) => stored.get(ordinal) ?? []);
+    const invalidSamples = made.reduce((sum, snippet) => sum + snippet.invalidSamples, 0);
+    return {
+      recording: recording.index,
+      snippets: made.map(factsOf),
+      warnings:
+        invalidSamples === 0 ? warnings : [...warnings, `${invalidSamples} samples are not numbers and became silence`],
+      attempts: this.#attempts.get(recording.index)?.length ?? 0,
+      ...(failure === undefined ? {} : { failure }),
+      ...(source === undefined ? {} : { source }),
+    };
+  }
+
   #refuseOutputFault({ outputFault }: ExtractResult, part: string): void {
     if (outputFault === undefined) return;
     const error = Object.assign(new Error(outputFault.message), { code: outputFault.code });
-    const failure = writeFailure(error, { action: 'Cannot write', path: part });
-    throw failure instanceof OutputError ? failure : new OutputError(failure.message, { path: part, cause: error });
+    throw writeFailure(error, { action: 'Cannot write', path: part });
   }
+
+  async #read(part: string, isTrusted: boolean): Promise<Attempt> {
+    return await this.#guard(() => readPart(part, isTrusted), 'Cannot read', part);
+  }
+
+  async #guard<T>(operation: () => Promise<T>, action: string, file = this.#folder): Promise<T> {
+    try {
+      return await operation();
+    } catch (error) {
+      throw writeFailure(error, { action, path: file });
+    }
+  }
+
+  #lost(audioPath: string): OutputError {
+    return new OutputError(`Snippets of "${audioPath}" were lost from "${this.#folder}" as soon as they were made`, {
+      path: this.#folder,
+      hint: 'See that nothing else works in that folder, then run the same command again.',
+    });
+  }
+}
+
+/** What the journal keeps of a snippet. */
+export function factsOf({ ordinal, samples, clippedSamples, audioEndSeconds }: StoredSnippet): SnippetFacts {
+  return [ordinal, samples, clippedSamples, audioEndSeconds ?? null];
+}
+
+/** A process that outlived an earlier run for a moment may have made the file of this number since the folder was read. */
+function isTaken({ outputFault }: ExtractResult): boolean {
+  return outputFault?.code === 'EEXIST';
+}
+
+function isSameFile(a: SourceFacts | undefined, b: SourceFacts | undefined): boolean {
+  return a?.sizeBytes === b?.sizeBytes && a?.modifiedMs === b?.modifiedMs;
+}
+
+/** An attempt that ended speaks for the recording as long as all that it and those before it made is still whole. */
+function addAttempt(stored: StoredRecording, { snippets, end }: Attempt): void {
+  for (const snippet of snippets) stored.snippets.set(snippet.ordinal, snippet);
+  if (end?.ordinals.every((ordinal) => stored.snippets.has(ordinal)) === true) stored.end = end;
 }
 
 function describeDeath(
   audioPath: string,
-  outcome: { kind: 'died'; how: string } | { kind: 'hung'; seconds: number },
-): NonNullable<ExtractResult['failure']> {
+  outcome: Exclude<JobOutcome<unknown>, { kind: 'done' }>,
+): NonNullable<AttemptEnd['failure']> {
   if (outcome.kind === 'hung') {
     return {
       reason: 'decoder_hung',

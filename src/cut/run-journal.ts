@@ -1,9 +1,11 @@
-import { OutputError } from '../errors.js';
+import { randomUUID } from 'node:crypto';
+import { InputError } from '../errors.js';
 import { Journal } from '../run/journal.js';
-import type { SourceFacts } from './extract.js';
 import { listDifferences } from './identity.js';
 import type { RunIdentity } from './identity.js';
 import type { CutOutputs } from './options.js';
+import type { SourceFacts } from './part.js';
+import { StaleWorkError } from './stale-work.js';
 
 /** What is known of a snippet once its recording is done: `[ordinal, samples, clipped samples, end of the audio in seconds]`. */
 export type SnippetFacts = [ordinal: number, samples: number, clipped: number, audioEndSeconds: number | null];
@@ -32,7 +34,7 @@ export interface Checkpoint {
 }
 
 type JournalRecord =
-  | { kind: 'run'; identity: RunIdentity; outputs: Pick<CutOutputs, 'manifest' | 'tar' | 'metrics'> }
+  | { kind: 'run'; token: string; identity: RunIdentity; outputs: Pick<CutOutputs, 'manifest' | 'tar' | 'metrics'> }
   | ({ kind: 'recording' } & RecordingOutcome)
   | ({ kind: 'checkpoint' } & Checkpoint)
   | { kind: 'publish'; tarBytes: number; manifestBytes: number; complete: boolean };
@@ -41,14 +43,17 @@ const START: Checkpoint = { members: 0, tarBytes: 0, manifestBytes: 0, lastMembe
 
 /** The journal of a run: which recordings are done, how far the outputs are, whether they are being published. */
 export class RunJournal {
+  /** Names this run, however often it is resumed; what another run left is never taken for its own. */
+  readonly token: string;
   readonly outcomes: ReadonlyMap<number, RecordingOutcome>;
   readonly checkpoint: Checkpoint;
   /** Set once publishing has begun: nothing but moving the files into place is left. */
   readonly publishing: { tarBytes: number; manifestBytes: number; complete: boolean } | undefined;
   readonly #journal: Journal;
 
-  private constructor(journal: Journal, replayed: Replayed) {
+  private constructor(journal: Journal, token: string, replayed: Replayed) {
     this.#journal = journal;
+    this.token = token;
     this.outcomes = replayed.outcomes;
     this.checkpoint = replayed.checkpoint;
     this.publishing = replayed.publishing;
@@ -57,20 +62,22 @@ export class RunJournal {
   /**
    * Opens the journal of a run, or begins one.
    *
-   * @throws OutputError when it is the journal of another run, naming what differs
+   * @throws StaleWorkError when it is damaged, or the journal of another run, naming what differs
    */
   static async open(path: string, identity: RunIdentity, outputs: CutOutputs): Promise<RunJournal> {
     const replayed: Replayed = { outcomes: new Map(), checkpoint: START, publishing: undefined, head: undefined };
-    const journal = await Journal.open(path, { onRecord: (record) => replay(record as JournalRecord, replayed) });
+    const journal = await openJournal(path, (record) => replay(record, replayed));
     try {
+      const token = replayed.head?.token ?? randomUUID();
       if (replayed.head === undefined) {
         const { manifest, tar, metrics } = outputs;
-        await journal.append({ kind: 'run', identity, outputs: { manifest, tar, metrics } } satisfies JournalRecord);
+        const places = { manifest, tar, metrics };
+        await journal.append({ kind: 'run', token, identity, outputs: places } satisfies JournalRecord);
         await journal.sync();
       } else {
         refuseOther(replayed.head, identity, outputs);
       }
-      return new RunJournal(journal, replayed);
+      return new RunJournal(journal, token, replayed);
     } catch (error) {
       await journal.close();
       throw error;
@@ -97,6 +104,15 @@ export class RunJournal {
   }
 }
 
+async function openJournal(path: string, onRecord: (record: JournalRecord) => void): Promise<Journal> {
+  try {
+    return await Journal.open(path, { onRecord: (record) => onRecord(record as JournalRecord) });
+  } catch (error) {
+    if (error instanceof InputError) throw new StaleWorkError(error.message, { path, cause: error });
+    throw error;
+  }
+}
+
 interface Replayed {
   outcomes: Map<number, RecordingOutcome>;
   checkpoint: Checkpoint;
@@ -119,7 +135,7 @@ function refuseOther(head: NonNullable<Replayed['head']>, identity: RunIdentity,
     }
   }
   if (differences.length === 0) return;
-  throw new OutputError(`An unfinished run in "${outputs.folder}" is another one: ${differences.join('; ')}`, {
+  throw new StaleWorkError(`An unfinished run in "${outputs.folder}" is another one: ${differences.join('; ')}`, {
     path: outputs.folder,
     hint: 'Run the earlier command again to finish it, choose another --output-dir, or give --overwrite to drop it.',
   });

@@ -1,8 +1,30 @@
-import { closeSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import type { ByteSink } from '../audio/snippet-encoder.js';
+import { errorMessage, systemCode } from '../errors.js';
 
 /** A snippet is kept in memory up to this size; the rest of a longer one goes to a file. */
 const MEMORY_BYTES = 8 << 20;
+
+/** The disk did not take the bytes of snippets: no fault of the recording. */
+export class PartFault extends Error {
+  override readonly name = 'PartFault';
+  /** The system's code, as `ENOSPC`. */
+  readonly code: string | undefined;
+
+  constructor(cause: unknown) {
+    super(errorMessage(cause), { cause });
+    this.code = systemCode(cause);
+  }
+}
+
+/** Runs one operation on the files of snippets. */
+export function guardPart<T>(operation: () => T): T {
+  try {
+    return operation();
+  } catch (error) {
+    throw new PartFault(error);
+  }
+}
 
 /** The bytes of a snippet while it is being encoded: its header is completed last. */
 export class SnippetBytes implements ByteSink {
@@ -44,8 +66,7 @@ export class SnippetBytes implements ByteSink {
     }
     const buffer = Buffer.allocUnsafe(1 << 20);
     for (let offset = 0; offset < this.#sizeBytes;) {
-      const read = readSync(this.#spill, buffer, 0, buffer.length, offset);
-      if (read === 0) throw new Error(`"${this.#spillPath}" is shorter than what was written to it`);
+      const read = this.#readSpill(this.#spill, buffer, offset);
       yield buffer.subarray(0, read);
       offset += read;
     }
@@ -60,6 +81,14 @@ export class SnippetBytes implements ByteSink {
     this.#spill = undefined;
   }
 
+  #readSpill(spill: number, buffer: Buffer, offset: number): number {
+    return guardPart(() => {
+      const read = readSync(spill, buffer, 0, buffer.length, offset);
+      if (read === 0) throw new Error(`"${this.#spillPath}" is shorter than what was written to it`);
+      return read;
+    });
+  }
+
   #grow(needed: number): void {
     if (needed <= this.#memory.length) return;
     const larger = Buffer.allocUnsafe(Math.min(MEMORY_BYTES, Math.max(needed, this.#memory.length * 2)));
@@ -69,8 +98,7 @@ export class SnippetBytes implements ByteSink {
 
   #spillTo(bytes: Uint8Array): void {
     if (this.#spill === undefined) {
-      this.#spill = openSync(this.#spillPath, 'w+');
-      ftruncateSync(this.#spill, 0);
+      this.#spill = guardPart(() => openSync(this.#spillPath, 'w+'));
       writeFully(this.#spill, this.#memory.subarray(0, this.#sizeBytes), 0);
     }
     writeFully(this.#spill, bytes, this.#sizeBytes);
@@ -80,6 +108,7 @@ export class SnippetBytes implements ByteSink {
 /** A disk that is nearly full takes a part; the next try then says why. */
 export function writeFully(file: number, bytes: Uint8Array, offsetBytes: number): void {
   for (let written = 0; written < bytes.length;) {
-    written += writeSync(file, bytes, written, bytes.length - written, offsetBytes + written);
+    const from = written;
+    written += guardPart(() => writeSync(file, bytes, from, bytes.length - from, offsetBytes + from));
   }
 }

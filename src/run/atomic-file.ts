@@ -6,7 +6,7 @@ import { OutputError, systemCode } from '../errors.js';
 import { writeFailure } from '../tar/write-failure.js';
 import { syncFolder } from './durable-folder.js';
 
-export { ensureFolder } from './durable-folder.js';
+export { ensureFolder, removeFolder } from './durable-folder.js';
 
 /** Takes the next piece of a file; strings are written as UTF-8. Resolves when more may be handed over. */
 export type ChunkWriter = (chunk: string | Uint8Array) => Promise<void>;
@@ -61,6 +61,33 @@ export async function publishFile(partial: string, finalPath: string): Promise<v
     throw writeFailure(error, { action: 'Cannot sync', path: partial });
   }
   await moveIntoPlace(partial, finalPath);
+}
+
+/**
+ * The size of a file in bytes; undefined where there is none.
+ *
+ * @throws {OutputError} when the system does not tell.
+ */
+export async function sizeOf(filePath: string): Promise<number | undefined> {
+  try {
+    return (await stat(filePath)).size;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw writeFailure(error, { action: 'Cannot look at', path: filePath });
+  }
+}
+
+/**
+ * Removes a file; one that is gone is as good.
+ *
+ * @throws {OutputError} when it cannot be removed.
+ */
+export async function removeFile(filePath: string): Promise<void> {
+  try {
+    await rm(filePath, { force: true });
+  } catch (error) {
+    throw writeFailure(error, { action: 'Cannot remove', path: filePath });
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { systemCode } from '../errors.js';
@@ -17,6 +17,19 @@ export async function ensureFolder(folder: string): Promise<void> {
     for (let made = path.resolve(folder); made !== top; made = path.dirname(made)) await syncFolder(path.dirname(made));
   } catch (error) {
     throw writeFailure(error, { action: 'Cannot make the folder', path: folder });
+  }
+}
+
+/**
+ * Removes a folder with all in it, also while a process that is about to end still writes there.
+ *
+ * @throws {OutputError} when it cannot be removed.
+ */
+export async function removeFolder(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  } catch (error) {
+    throw writeFailure(error, { action: 'Cannot remove the folder', path: folder });
   }
 }
 
