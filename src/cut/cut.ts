@@ -304,7 +304,7 @@ async function makePlan(
 function identify(options: ResolvedCutOptions, plan: CutPlan, tokenizer: Tokenizer | undefined): RunIdentity {
   return {
     cutroom_version: VERSION,
-    audio_architecture: arch,
+    audio_architecture: audioArchitecture(),
     input_sha256: plan.inputSha256,
     plan_hash: plan.hash,
     options: describeOptions(options, tokenizer?.fingerprint),
