@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { arch } from 'node:process';
+import { audioArchitecture } from '../audio/architecture.js';
 import { OutputError } from '../errors.js';
 import { ensureFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import type { Lock } from '../run/lock.js';
