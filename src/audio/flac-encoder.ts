@@ -80,10 +80,13 @@ export class FlacEncoder implements SnippetEncoder {
   #drain(): void {
     while (this.#encoder.receivePacketSync(this.#packet) >= 0) {
       const { data } = this.#packet;
-      // The packet that ends the stream is empty: it only carries the final STREAMINFO.
-      const info = this.#packet.getSideData(AV_PKT_DATA_NEW_EXTRADATA);
-      if (info !== null) this.#finalInfo = Buffer.from(info);
-      if (data !== null && data.length > 0) this.#sink.write(data);
+      if (data !== null && data.length > 0) {
+        this.#sink.write(data);
+      } else {
+        // The packet that ends the stream is empty: it only carries the final STREAMINFO.
+        const info = this.#packet.getSideData(AV_PKT_DATA_NEW_EXTRADATA);
+        if (info !== null) this.#finalInfo = Buffer.from(info);
+      }
       this.#packet.unref();
     }
   }

@@ -83,9 +83,15 @@ export class Pcm16Blocks implements Disposable {
     this.#onBlock(count);
   }
 
+  /** Without branches in the loop: of a negative sample its complement counts, and 32,767 alone carries into bit 15. */
   #touchesFullScale(count: number): boolean {
-    const block = this.bytes.subarray(0, count * 2);
-    return block.includes('\u7fff', 0, 'utf16le') || block.includes('\u8000', 0, 'utf16le');
+    const integers = this.#integers;
+    let carries = 0;
+    for (let index = 0; index < count; index += 1) {
+      const sample = integers[index] ?? 0;
+      carries |= (sample ^ (sample >> 31)) + 1;
+    }
+    return (carries & 0x8000) !== 0;
   }
 
   #convertSlowly(count: number): void {

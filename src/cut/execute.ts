@@ -1,7 +1,6 @@
 import { CanceledError, OutputError } from '../errors.js';
 import { orderedMap } from '../run/ordered-map.js';
 import type { CutPlan, PlannedMember, PlannedRecording } from './cut-plan.js';
-import { readSourceFacts } from './extract.js';
 import { CutMetrics } from './metrics.js';
 import type { ResolvedCutOptions } from './options.js';
 import type { OutputsWriter } from './outputs-writer.js';
@@ -11,6 +10,7 @@ import { factsOf } from './recording-extractor.js';
 import type { RecordingExtractor } from './recording-extractor.js';
 import { buildRow } from './row.js';
 import type { RecordingOutcome, RunJournal, SnippetFacts } from './run-journal.js';
+import { readSourceFacts } from './source-facts.js';
 import { StaleWorkError } from './stale-work.js';
 
 /** How far ahead of the tar recordings are worked on, per job; bounds the space that waiting parts take. */

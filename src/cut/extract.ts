@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { AudioError } from '../audio/audio-error.js';
 import { cutSpans } from '../audio/cut-spans.js';
 import type { SpanSink } from '../audio/cut-spans.js';
@@ -7,8 +6,9 @@ import type { SnippetEncoder } from '../audio/snippet-encoder.js';
 import { errorMessage } from '../errors.js';
 import type { Report } from '../run/pool-child.js';
 import { PartWriter } from './part.js';
-import type { AttemptEnd, SourceFacts } from './part.js';
+import type { AttemptEnd } from './part.js';
 import { PartFault, SnippetBytes } from './snippet-bytes.js';
+import { readSourceFacts } from './source-facts.js';
 import { endFrame, firstFrame } from './times.js';
 import type { ChannelChoice, OutputFormat } from './types.js';
 
@@ -47,17 +47,6 @@ export async function extractRecording(job: ExtractJob, report: Report): Promise
   } catch (error) {
     if (!(error instanceof PartFault)) throw error;
     return { outputFault: { code: error.code, message: error.message } };
-  }
-}
-
-/** What a file is now, or undefined where it cannot be looked at. */
-export function readSourceFacts(audioPath: string): SourceFacts | undefined {
-  try {
-    const facts = statSync(audioPath);
-    return { sizeBytes: facts.size, modifiedMs: facts.mtimeMs };
-  } catch {
-    // Why is found out, and told, by who opens it.
-    return undefined;
   }
 }
 
@@ -111,6 +100,12 @@ class SnippetSinks implements Disposable {
   readonly #buffers: SnippetBytes[] = [];
   /** Buffers without a snippet, to be used again. */
   readonly #idle: SnippetBytes[] = [];
+  /**
+   * Encoders that are done. Each is freed just before another one is made, which then gets its memory (10 MB for FLAC)
+   * whole, before smaller things are put there, and without asking the system for fresh pages.
+   */
+  readonly #spent: SnippetEncoder[] = [];
+  /** All that are not freed. */
   readonly #encoders = new Set<SnippetEncoder>();
   #sourceRate = 0;
   #pieces = 0;
@@ -132,6 +127,7 @@ class SnippetSinks implements Disposable {
     const { outputFormat, targetSampleRate } = this.#job;
     const rate = this.#sourceRate;
     const bytes = this.#idle.pop() ?? this.#addBuffer();
+    this.#freeSpent();
     const encoder = createEncoder(outputFormat, targetSampleRate, snippetId, {
       write: (piece) => {
         bytes.write(piece);
@@ -141,9 +137,8 @@ class SnippetSinks implements Disposable {
     });
     this.#encoders.add(encoder);
     const done = (entry: Parameters<PartWriter['add']>[0], encoded: SnippetBytes | undefined): void => {
-      this.#encoders.delete(encoder);
-      encoder[Symbol.dispose]();
       this.#writer.add(entry, encoded);
+      this.#spent.push(encoder);
       bytes.clear();
       this.#idle.push(bytes);
     };
@@ -165,10 +160,17 @@ class SnippetSinks implements Disposable {
     };
   }
 
-  /** Frees what the snippets hold that were not completed. */
+  /** Frees the encoders, and what the snippets hold that were not completed. */
   [Symbol.dispose](): void {
     for (const encoder of this.#encoders) encoder[Symbol.dispose]();
     for (const bytes of this.#buffers) bytes.clear();
+  }
+
+  #freeSpent(): void {
+    const encoder = this.#spent.pop();
+    if (encoder === undefined) return;
+    this.#encoders.delete(encoder);
+    encoder[Symbol.dispose]();
   }
 
   #addBuffer(): SnippetBytes {

@@ -6,6 +6,7 @@ import { InputError, systemCode } from '../errors.js';
 import { formatJournalLine, readRecords } from '../run/journal-reader.js';
 import { guardPart, writeFully } from './snippet-bytes.js';
 import type { SnippetBytes } from './snippet-bytes.js';
+import type { SourceFacts } from './source-facts.js';
 
 /**
  * What came of one snippet of a recording, as noted beside its bytes.
@@ -31,12 +32,6 @@ export interface SnippetEntry {
 /** A snippet entry and the file that holds its bytes. */
 export interface StoredSnippet extends SnippetEntry {
   partPath: string;
-}
-
-/** Tells whether a file is still the one that was read. */
-export interface SourceFacts {
-  sizeBytes: number;
-  modifiedMs: number;
 }
 
 /** How an attempt ended that was not interrupted. */

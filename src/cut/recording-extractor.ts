@@ -4,13 +4,14 @@ import { OutputError } from '../errors.js';
 import { removeFile } from '../run/atomic-file.js';
 import type { JobOutcome, ProcessPool } from '../run/process-pool.js';
 import { writeFailure } from '../tar/write-failure.js';
-import { readSourceFacts } from './extract.js';
 import type { ExtractJob, ExtractResult } from './extract.js';
 import type { PlannedRecording } from './cut-plan.js';
 import type { ResolvedCutOptions } from './options.js';
 import { indexPath, partPath, readPart } from './part.js';
-import type { Attempt, AttemptEnd, SourceFacts, StoredSnippet } from './part.js';
+import type { Attempt, AttemptEnd, StoredSnippet } from './part.js';
 import type { RecordingOutcome, SnippetFacts } from './run-journal.js';
+import { readSourceFacts } from './source-facts.js';
+import type { SourceFacts } from './source-facts.js';
 
 /** A decoder process that dies gets one more chance: it may have been killed for the machine's sake. */
 const MAX_DEATHS = 2;

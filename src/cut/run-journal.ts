@@ -4,7 +4,7 @@ import { Journal } from '../run/journal.js';
 import { listDifferences } from './identity.js';
 import type { RunIdentity } from './identity.js';
 import type { CutOutputs } from './options.js';
-import type { SourceFacts } from './part.js';
+import type { SourceFacts } from './source-facts.js';
 import { StaleWorkError } from './stale-work.js';
 
 /** What is known of a snippet once its recording is done: `[ordinal, samples, clipped samples, end of the audio in seconds]`. */
