@@ -9,7 +9,10 @@ export type ProcessOutcome =
   | { kind: 'failed'; message: string }
   | { kind: 'died'; how: string }
   | { kind: 'hung'; seconds: number }
-  | { kind: 'not_started'; how: string; isKilled: boolean };
+  | { kind: 'not_started'; how: string; isStopped: boolean };
+
+/** Signals by which others end a process, where it does not crash by itself. */
+const STOP_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']);
 
 /** How much of what a process wrote to stderr is kept for the message about its death. */
 const STDERR_TAIL = 500;
@@ -79,7 +82,8 @@ export class PoolProcess {
           else if (isHung) resolve({ kind: 'hung', seconds: silenceMs / 1000 });
           else if (this.#isReady) resolve({ kind: 'died', how: this.#describeExit() });
           else {
-            resolve({ kind: 'not_started', how: this.#describeExit(), isKilled: this.#exit?.signal === 'SIGKILL' });
+            const isStopped = STOP_SIGNALS.has(this.#exit?.signal ?? '');
+            resolve({ kind: 'not_started', how: this.#describeExit(), isStopped });
           }
         };
         // A process that is gone by now tells so by its exit, and so does one that could not be made.

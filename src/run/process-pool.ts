@@ -61,7 +61,7 @@ export class ProcessPool {
           if (outcome.kind === 'failed') throw new Error(outcome.message);
           return { kind: 'done', value: outcome.value as R };
         }
-        if (!outcome.isKilled || starts === MAX_STARTS) throw cannotStart(outcome.how);
+        if (!outcome.isStopped || starts === MAX_STARTS) throw cannotStart(outcome.how);
       }
     } finally {
       this.#busy -= 1;
