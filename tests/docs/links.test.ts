@@ -1,0 +1,25 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT, listAnchors, listLinks, readDocument } from './markdown.js';
+
+const documents = [
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'samples/README.md'],
+  ...readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`),
+];
+
+/** Written by hand from the bench's figures, after these. */
+const PENDING = 'docs/performance.md';
+
+describe('the links of the documents', () => {
+  it.each(documents)('%s leads to files and headings that are there', (document) => {
+    const markdown = readDocument(document);
+    const broken = listLinks(markdown).filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? document : path.posix.join(path.posix.dirname(document), file);
+      if (!existsSync(path.join(ROOT, target))) return target !== PENDING;
+      return anchor !== undefined && !listAnchors(readDocument(target)).has(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+});
