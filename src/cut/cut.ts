@@ -182,6 +182,16 @@ class CutRun {
         hint: 'Preview into another --output-dir.',
       });
     }
+    // A preview beside audio that is not its own would pass for it, and audio is worth more than a preview.
+    if ((await sizeOf(outputs.tar)) !== undefined) {
+      throw new OutputError(
+        `Cannot preview beside "${outputs.tar}": it holds audio, which a preview does not replace`,
+        {
+          path: outputs.tar,
+          hint: 'Preview into another --output-dir.',
+        },
+      );
+    }
     let metrics: CutMetrics | undefined;
     const facts = {
       datasetName: this.#options.datasetName,
