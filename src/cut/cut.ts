@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { audioArchitecture } from '../audio/architecture.js';
 import { OutputError } from '../errors.js';
@@ -7,7 +8,7 @@ import { ProcessPool } from '../run/process-pool.js';
 import { loadTokenizer } from '../text/tokenizer.js';
 import type { Tokenizer, TokenizerEvent } from '../text/tokenizer.js';
 import type { CutPlan } from './cut-plan.js';
-import { writeDryRun } from './dry-run.js';
+import { writeDryRunManifest, writeDryRunMetrics } from './dry-run.js';
 import { inspectEarlierOutputs } from './earlier-outputs.js';
 import { execute } from './execute.js';
 import type { Executed } from './execute.js';
@@ -192,27 +193,23 @@ class CutRun {
         },
       );
     }
+    const { datasetName } = this.#options;
+    const facts = { datasetName, cutroomVersion: VERSION, options: this.#identity.options };
     let metrics: CutMetrics | undefined;
-    const facts = {
-      datasetName: this.#options.datasetName,
-      cutroomVersion: VERSION,
-      options: this.#identity.options,
-    };
-    const pieces: string[] = [];
-    await writeFileAtomic(outputs.manifest, async (writeManifest) => {
-      const writeMetrics = async (chunk: string): Promise<void> => void pieces.push(chunk);
-      metrics = await writeDryRun(this.#plan, { writeManifest, writeMetrics }, facts, {
+    // As always the metrics come last, and say by that that the set is whole.
+    await rm(outputs.metrics, { force: true });
+    await writeFileAtomic(outputs.manifest, async (write) => {
+      metrics = await writeDryRunManifest(this.#plan, write, {
         signal: this.#signal,
         onProgress: (snippets) =>
           this.#onProgress({ stage: 'preview', snippets, totalSnippets: this.#plan.snippetCount }),
       });
     });
-    await writeFileAtomic(outputs.failures, (write) => writeFailures(this.#plan, this.#planned, new Map(), write));
-    await writeFileAtomic(outputs.metrics, async (write) => {
-      for (const piece of pieces) await write(piece);
-    });
     if (metrics === undefined) throw new Error('The preview made no metrics');
-    return summarizeMetrics(metrics);
+    const made = metrics;
+    await writeFileAtomic(outputs.failures, (write) => writeFailures(this.#plan, this.#planned, new Map(), write));
+    await writeFileAtomic(outputs.metrics, (write) => writeDryRunMetrics(made, write, facts));
+    return summarizeMetrics(made);
   }
 
   async #cut(): Promise<Pick<CutResult, 'kind' | 'summary'>> {

@@ -4,13 +4,6 @@ import { CutMetrics } from './metrics.js';
 import type { MetricsFacts } from './metrics-writer.js';
 import { buildRow, plannedDuration } from './row.js';
 
-/** Where a dry run writes. Chunks follow each other without separators. */
-export interface DryRunSinks {
-  /** Whole rows, each with its line break. */
-  writeManifest(chunk: string): Promise<void>;
-  writeMetrics(chunk: string): Promise<void>;
-}
-
 export interface DryRunOptions {
   signal?: AbortSignal | undefined;
   /** Takes the count of snippets written so far. */
@@ -20,15 +13,15 @@ export interface DryRunOptions {
 const CHUNK_LENGTH = 64 * 1024;
 
 /**
- * Writes what a plan would give: the manifest, in the order of the tar, and the metrics. No audio is read, so durations are the planned ones.
+ * Writes the manifest that a plan would give, in the order of the tar. No audio is read, so durations are the planned ones.
  *
- * @returns the metrics that were written
+ * @param write takes whole rows, each with its line break
+ * @returns the metrics of the plan, for `writeDryRunMetrics`
  * @throws CanceledError when the signal is aborted
  */
-export async function writeDryRun(
+export async function writeDryRunManifest(
   plan: CutPlan,
-  sinks: DryRunSinks,
-  facts: Omit<MetricsFacts, 'complete' | 'audioArchitecture' | 'dryRun'>,
+  write: (chunk: string) => Promise<void>,
   options: DryRunOptions = {},
 ): Promise<CutMetrics> {
   const metrics = new CutMetrics(plan);
@@ -45,17 +38,20 @@ export async function writeDryRun(
     text += `${row.line}\n`;
     count += 1;
     if (text.length < CHUNK_LENGTH) continue;
-    await sinks.writeManifest(text);
+    await write(text);
     text = '';
     options.onProgress?.(count);
   }
-  await sinks.writeManifest(text);
+  await write(text);
   options.onProgress?.(count);
-  await metrics.write((chunk) => sinks.writeMetrics(chunk), {
-    ...facts,
-    complete: true,
-    dryRun: true,
-    audioArchitecture: null,
-  });
   return metrics;
+}
+
+/** Writes the metrics of a dry run piece by piece. */
+export async function writeDryRunMetrics(
+  metrics: CutMetrics,
+  write: (chunk: string) => Promise<void>,
+  facts: Omit<MetricsFacts, 'complete' | 'audioArchitecture' | 'dryRun'>,
+): Promise<void> {
+  await metrics.write(write, { ...facts, complete: true, dryRun: true, audioArchitecture: null });
 }

@@ -39,14 +39,14 @@ export function packSegments<T extends Interval>(segments: readonly T[], limits:
   return packs;
 }
 
-/** Why a pack cannot become a snippet, or its text. A span equal to a limit is kept. */
+/** Why a pack cannot become a snippet, or its text. A span equal to a limit is kept; one of no length at all holds no audio. */
 export function judgePack(
   pack: Pack<Interval & { text: string }>,
   limits: PackLimits,
 ): { dropped: 'too_long' | 'too_short' | 'no_text' } | { text: string } {
   const spanMicros = pack.endMicros - pack.startMicros;
   if (spanMicros > limits.maxDurationMicros) return { dropped: 'too_long' };
-  if (spanMicros < limits.minDurationMicros) return { dropped: 'too_short' };
+  if (spanMicros < limits.minDurationMicros || spanMicros === 0) return { dropped: 'too_short' };
   const text = joinTexts(pack.segments);
   return text === '' ? { dropped: 'no_text' } : { text };
 }

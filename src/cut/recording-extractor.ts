@@ -1,5 +1,4 @@
 import { readdir } from 'node:fs/promises';
-import path from 'node:path';
 import { OutputError } from '../errors.js';
 import { removeFile } from '../run/atomic-file.js';
 import type { JobOutcome, ProcessPool } from '../run/process-pool.js';
@@ -121,7 +120,7 @@ export class RecordingExtractor {
   #job(recording: PlannedRecording, stored: ReadonlyMap<number, StoredSnippet>, attempt: number): ExtractJob {
     const { settings, channel } = this.#options;
     return {
-      audioPath: path.resolve(recording.audioPath),
+      audioPath: recording.audioPath,
       snippets: recording.snippets.map(({ ordinal, snippetId, startMicros, endMicros }) => ({
         ordinal,
         snippetId,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { writeDryRun } from '#cutroom/cut/dry-run.js';
+import { writeDryRunManifest } from '#cutroom/cut/dry-run.js';
 import { CanceledError } from '#cutroom/errors.js';
-import { dryRun, FACTS, listMembers, makeRow, say, withPlan } from './plan-manifest.js';
+import { dryRun, listMembers, makeRow, say, withPlan } from './plan-manifest.js';
 
-describe('writeDryRun()', () => {
+describe('writeDryRunManifest()', () => {
   it('writes rows in the order of the tar, one a line', async () => {
     const rows = [makeRow('b', [say(10, 12), say(2, 3)]), makeRow('a', [say(0, 5)])];
     await withPlan(
@@ -46,12 +46,9 @@ describe('writeDryRun()', () => {
     await withPlan(rows, async ({ plan }) => {
       const chunks: string[] = [];
       const reports: number[] = [];
-      await writeDryRun(
-        plan,
-        { writeManifest: (chunk) => Promise.resolve(void chunks.push(chunk)), writeMetrics: () => Promise.resolve() },
-        FACTS,
-        { onProgress: (count) => reports.push(count) },
-      );
+      await writeDryRunManifest(plan, (chunk) => Promise.resolve(void chunks.push(chunk)), {
+        onProgress: (count) => reports.push(count),
+      });
       expect(chunks.length).toBeGreaterThan(3);
       expect(chunks.every((chunk) => chunk.endsWith('}\n') && chunk.length < 70_000)).toBe(true);
       expect(chunks.join('').split('\n')).toHaveLength(401);
@@ -61,13 +58,12 @@ describe('writeDryRun()', () => {
 
   it('stops when it is canceled, and when a write fails', async () => {
     await withPlan([makeRow('a', [say(0, 5)])], async ({ plan }) => {
-      const sinks = {
-        writeManifest: () => Promise.reject(new Error('disk full')),
-        writeMetrics: () => Promise.resolve(),
-      };
-      await expect(writeDryRun(plan, sinks, FACTS)).rejects.toThrow('disk full');
+      const fail = (): Promise<void> => Promise.reject(new Error('disk full'));
+      await expect(writeDryRunManifest(plan, fail)).rejects.toThrow('disk full');
       const signal = AbortSignal.abort();
-      await expect(writeDryRun(plan, sinks, FACTS, { signal })).rejects.toBeInstanceOf(CanceledError);
+      await expect(writeDryRunManifest(plan, () => Promise.resolve(), { signal })).rejects.toBeInstanceOf(
+        CanceledError,
+      );
     });
   });
 });

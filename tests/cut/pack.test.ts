@@ -145,7 +145,7 @@ describe('packSegments()', () => {
       0,
       [[0, 9]],
     ],
-    ['an instant with no minimum', [[3, 3]], 30, 0, 30, [[3, 3]]],
+    ['no instant, which holds no audio, even with no minimum', [[3, 3]], 30, 0, 30, ['too_short']],
     [
       'a segment without text beside one with text',
       [

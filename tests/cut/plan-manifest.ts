@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CutPlan, PlannedMember } from '#cutroom/cut/cut-plan.js';
-import { writeDryRun } from '#cutroom/cut/dry-run.js';
+import { writeDryRunManifest, writeDryRunMetrics } from '#cutroom/cut/dry-run.js';
 import { planCut, type PlanContext } from '#cutroom/cut/plan.js';
 import type { FailureRecord, PlanSettings } from '#cutroom/cut/types.js';
 import { createWordsTokenizer } from '#cutroom/text/words.js';
@@ -89,14 +89,8 @@ export interface DryRunOutput {
 export async function dryRun(plan: CutPlan): Promise<DryRunOutput> {
   let manifest = '';
   let metricsText = '';
-  await writeDryRun(
-    plan,
-    {
-      writeManifest: (chunk) => Promise.resolve(void (manifest += chunk)),
-      writeMetrics: (chunk) => Promise.resolve(void (metricsText += chunk)),
-    },
-    FACTS,
-  );
+  const metrics = await writeDryRunManifest(plan, (chunk) => Promise.resolve(void (manifest += chunk)));
+  await writeDryRunMetrics(metrics, (chunk) => Promise.resolve(void (metricsText += chunk)), FACTS);
   const lines = manifest.split('\n').slice(0, -1);
   return {
     manifest,
