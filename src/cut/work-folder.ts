@@ -116,6 +116,7 @@ async function listFolder(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
     throw writeFailure(error, { action: 'Cannot read the folder', path: folder });
   }
 }

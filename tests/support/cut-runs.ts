@@ -1,7 +1,7 @@
 // Small corpora, and runs of `cut()` over them in this process and in others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -105,9 +105,9 @@ export async function makeMixedCorpus(
   const segments = makeSegments(Math.floor(seconds / 2), 2, 1.5);
   const sampleRate = 48_000;
   const speech = makeSpeechBursts(seconds * sampleRate, sampleRate);
-  const flac = (patch?: (bytes: Buffer) => Buffer) => (filePath: string) => {
-    writeEncoded(filePath, { samples: interleaveChannels(speech, speech), sampleRate, channels: 2 }, 'flac');
-    if (patch !== undefined) patchFile(filePath, patch);
+  const flac = (samples: Float64Array, damagedAt?: number) => (filePath: string) => {
+    writeEncoded(filePath, { samples: interleaveChannels(samples, samples), sampleRate, channels: 2 }, 'flac');
+    if (damagedAt !== undefined) patchFile(filePath, (bytes) => damageAt(bytes, damagedAt));
   };
   const opposite = interleaveChannels(
     speech,
@@ -115,15 +115,17 @@ export async function makeMixedCorpus(
   );
   const withoutNumbers = makeNoise(seconds * 16_000);
   for (let second = 0; second < seconds; second += 1) withoutNumbers[second * 16_000 + 4_000] = NaN;
-  const far = [...segments.slice(0, 2), { start: seconds - 1, end: seconds, text: 'behind the gap' }];
+  // Far enough for the way between to be skipped.
+  const gapSeconds = Math.max(seconds, 12);
+  const far = [...segments.slice(0, 2), { start: gapSeconds - 1, end: gapSeconds, text: 'behind the gap' }];
   return await writeCorpus(
     folder,
     [
-      { id: 'a', file: 'a.flac', segments, write: flac() },
+      { id: 'a', file: 'a.flac', segments, write: flac(speech) },
       { id: 'a-1', file: 'a-1.wav', segments, write: wavOfNoise(seconds, 3) },
       { id: 'a-1-', file: 'missing.wav', segments },
-      { id: 'b', file: 'damaged.flac', segments, write: flac((bytes) => damageAt(bytes, 0.6)) },
-      { id: 'c', file: 'gap.flac', segments: far, write: flac((bytes) => damageAt(bytes, 0.6)) },
+      { id: 'b', file: 'damaged.flac', segments, write: flac(speech, 0.6) },
+      { id: 'c', file: 'gap.flac', segments: far, write: flac(makeSpeechBursts(gapSeconds * sampleRate, sampleRate), 0.6) },
       {
         id: 'd',
         file: 'truncated.wav',
@@ -211,6 +213,15 @@ export async function stopAt({ options }: Corpus, recordings: number, context: C
     if (progress.stage === 'cut' && progress.recordings >= recordings) stop.abort(new Error('enough'));
   };
   await expect(cut(options, { ...context, signal: stop.signal, onProgress })).rejects.toThrow('The run was stopped');
+}
+
+/** The files in which an unfinished run keeps snippets. */
+export function listParts(outputDir: string): string[] {
+  const work = path.join(outputDir, '.cutroom-cut');
+  if (!existsSync(work)) return [];
+  return readdirSync(work, { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+    name.startsWith('parts') && name.includes(path.sep) ? [path.join(work, name)] : [],
+  );
 }
 
 /** What the driver is told beside the options. */
