@@ -1,45 +1,24 @@
-import { accessSync, constants as fsConstants, statSync } from 'node:fs';
 import {
-  AV_DISPOSITION_ATTACHED_PIC,
   AV_LOG_QUIET,
   AVERROR_EAGAIN,
   AVERROR_EOF,
-  AVMEDIA_TYPE_AUDIO,
-  AVMEDIA_TYPE_VIDEO,
   AV_NOPTS_VALUE,
   AV_PKT_DATA_ENCRYPTION_INFO,
+  AV_PKT_DATA_SKIP_SAMPLES,
   AVSEEK_FLAG_BACKWARD,
 } from 'node-av/constants';
-import { Codec, CodecContext, Dictionary, FormatContext, Frame, Log, Packet } from 'node-av/lib';
-import type { Stream } from 'node-av/lib';
-import { systemCode } from '../errors.js';
+import { Codec, Frame, Log, Packet } from 'node-av/lib';
+import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
 import { AudioError, codecMessage } from './audio-error.js';
+import { checkFile, onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
+import { SKIP_AT_LEAST_SECONDS, skipMethod } from './skip-method.js';
+import type { SkipMethod } from './skip-method.js';
 import { readWavHeader } from './wav-header.js';
 
-/** Containers that hold audio by themselves. Playlists, image sequences and devices are left out on purpose. */
-const CONTAINERS =
-  'wav,w64,flac,mp3,ogg,mov,matroska,aac,aiff,au,caf,wv,amr,ac3,eac3,ape,tta,asf,avi,mpegts,mpeg,flv,dsf,iff,voc,' +
-  'nistsphere,sox,tak,mpc';
-
-/** The WAV demuxer's own packets are so small that the calls for each would cost more than the audio. */
-const WAV_PACKET_BYTES = 1 << 14;
-
-/** Skips shorter than this are decoded: a seek costs about as much. */
-const SKIP_AT_LEAST_SECONDS = 5;
-
-/**
- * How unneeded audio is passed over, by container and codec; anything else is decoded from the start to its end.
- *
- * `seek`: the container knows the place of every sample. `packets`: packets are read but not decoded, and decoding
- * begins early enough that the decoder's memory of what it missed has faded below a 16-bit step.
- */
-function skipMethod(container: string, codec: string): { by: 'seek' | 'packets'; prerollSeconds: number } | undefined {
-  if (container === 'flac' && codec === 'flac') return { by: 'seek', prerollSeconds: 0 };
-  if ((container === 'wav' || container === 'w64') && codec.startsWith('pcm_'))
-    return { by: 'seek', prerollSeconds: 0 };
-  if (container === 'mp3' && codec.startsWith('mp3')) return { by: 'packets', prerollSeconds: 1 };
-  if (container === 'ogg' && codec === 'opus') return { by: 'packets', prerollSeconds: 2 };
-  return undefined;
+/** Where the block that follows a skip must start, both included; anywhere else its timestamp is wrong. */
+interface Landing {
+  earliest: number;
+  latest: number;
 }
 
 /** What is known of a recording before its audio is decoded. */
@@ -74,20 +53,30 @@ export class RecordingReader implements Disposable {
   readonly #stream: Stream;
   readonly #decoder: CodecContext;
   readonly #packet: Packet;
-  readonly #skip: ReturnType<typeof skipMethod>;
+  /** Undefined where audio cannot be passed over, or once the file turned out not to allow it. */
+  #skip: SkipMethod | undefined;
   readonly #wavShortfall: string | undefined;
   /** Where the audio ends although the file goes on. */
   readonly #limitFrames: number;
+  /** The length that the file promises; a seek that passes it lands nowhere. */
+  readonly #promisedFrames: number;
   /** One tick of the stream's clock is this many frames. */
   readonly #framesPerTick: { numerator: number; denominator: number };
   #packetCount = 0;
   #isEncrypted = false;
   #firstPts: bigint | undefined;
+  /** Ticks by which timestamps run ahead of the count: they jump where a broadcast was interrupted or streams were joined. */
+  #aheadTicks = 0n;
+  /** Timestamp that the next packet has if it follows on the last one. */
+  #nextPts: bigint | undefined;
   #isDraining = false;
   /** The packet was read, and the decoder wants its blocks fetched before it takes it. */
   #isPacketHeld = false;
-  /** After a skip the position is read from the next block's timestamp. */
-  #isPositionUnknown = false;
+  /** Set from a skip until its first block. */
+  #landing: Landing | undefined;
+  /** The frame that the last skip was to reach. */
+  #skippedTo = -1;
+  #hasSought = false;
   /** What the decoder refused, until it is known whether audio follows it. */
   #refusal: string | undefined;
 
@@ -102,7 +91,6 @@ export class RecordingReader implements Disposable {
       this.#wavShortfall = `its header says ${wav.declaredBytes} bytes of audio, the file holds ${wav.availableBytes}`;
     }
     const isUnknownLength = wav !== undefined && wav.declaredBytes === undefined;
-    this.#limitFrames = isUnknownLength ? Math.floor(wav.availableBytes / wav.bytesPerFrame) : Infinity;
     this.#container = openContainer(path, wav !== undefined, isUnknownLength);
     try {
       this.#stream = onlyAudioStream(path, this.#container);
@@ -122,6 +110,12 @@ export class RecordingReader implements Disposable {
     this.#skip = skipMethod(container, codec);
     const { num, den } = this.#stream.timeBase;
     this.#framesPerTick = { numerator: num * sampleRate, denominator: den };
+    const pcm = codec.startsWith('pcm_') ? wav : undefined;
+    const heldBytes = Math.min(wav?.availableBytes ?? Infinity, wav?.declaredBytes ?? Infinity);
+    const heldFrames = pcm === undefined ? Infinity : Math.floor(heldBytes / pcm.bytesPerFrame);
+    this.#limitFrames = isUnknownLength ? heldFrames : Infinity;
+    const { duration } = this.#stream;
+    this.#promisedFrames = pcm === undefined && duration > 0n ? this.#framesOf(duration) : heldFrames;
   }
 
   /**
@@ -137,10 +131,15 @@ export class RecordingReader implements Disposable {
       const result = this.#decoder.receiveFrameSync(this.block);
       if (result >= 0) {
         this.#refuseLoss();
-        this.#place();
+        if (!this.#place()) continue;
         return this.blockFrames > 0;
       }
-      if (result === AVERROR_EOF) return this.#endOfAudio();
+      if (result === AVERROR_EOF) {
+        // After a seek there must be audio; packets at the end may be there to be cut off.
+        if (this.#landing === undefined || this.#skip?.by === 'packets') return this.#endOfAudio();
+        this.#distrustSkip();
+        continue;
+      }
       if (result !== AVERROR_EAGAIN) this.#refusal ??= codecMessage(result);
     }
   }
@@ -157,8 +156,15 @@ export class RecordingReader implements Disposable {
     if (this.#skip === undefined || this.#firstPts === undefined || this.#isDraining) return;
     const target = to - this.#skip.prerollSeconds * sampleRate;
     if (target - from < SKIP_AT_LEAST_SECONDS * sampleRate || target <= this.position) return;
-    if (this.#skip.by === 'packets') this.#skipPackets(target);
-    else this.#seek(target);
+    if (this.#skip.by === 'packets') {
+      this.#skipPackets(target, to);
+      return;
+    }
+    // Once a target: a seek that did not get there would not the next time either.
+    if (this.#skippedTo === to) return;
+    this.#skippedTo = to;
+    const within = Math.min(target, this.#promisedFrames - 1);
+    if (within > this.position) this.#seek(within);
   }
 
   /** Says so when the audio ended before what the header promises; to be asked once `next` has answered false. */
@@ -172,7 +178,8 @@ export class RecordingReader implements Disposable {
       }
     }
     const declaredPackets = Number(this.#stream.nbFrames);
-    if (container === 'mov' && this.#packetCount < declaredPackets) {
+    // An index of PCM counts frames, of which a packet holds many: then the length alone tells.
+    if (container === 'mov' && this.#packetCount < declaredPackets && this.position < this.#promisedFrames) {
       return `its index says ${declaredPackets} packets, the audio ends after ${this.#packetCount}`;
     }
     return undefined;
@@ -200,8 +207,12 @@ export class RecordingReader implements Disposable {
     const result = this.#decoder.sendPacketSync(this.#packet);
     this.#isPacketHeld = result === AVERROR_EAGAIN;
     if (this.#isPacketHeld) return;
+    if (result < 0) {
+      // The description of an MP3 that was joined to another holds no audio.
+      if (isXingFrame(this.#packet)) this.#aheadTicks += this.#packet.duration;
+      else this.#refusal ??= codecMessage(result);
+    }
     this.#packet.unref();
-    if (result < 0) this.#refusal ??= codecMessage(result);
   }
 
   /** A decoder that refused everything did not meet the end of the audio. */
@@ -225,6 +236,7 @@ export class RecordingReader implements Disposable {
           this.#isEncrypted = this.#packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null;
         }
         this.#packetCount += 1;
+        if (this.#skip?.by === 'packets') this.#followTimestamps();
         return true;
       }
       this.#packet.unref();
@@ -237,19 +249,21 @@ export class RecordingReader implements Disposable {
    */
   #refuseLoss(): void {
     if (this.#refusal === undefined) return;
-    if (this.position > 0 && !this.#isPositionUnknown) {
+    if (this.position > 0 && this.#landing === undefined) {
       const at = (this.position / this.info.sampleRate).toFixed(3);
       throw new AudioError('corrupt_recording', this.path, `damaged at ${at} s of audio (${this.#refusal})`);
     }
     this.#refusal = undefined;
   }
 
-  #place(): void {
-    this.#firstPts ??= this.block.pts;
-    if (this.#isPositionUnknown) {
-      this.position = this.#framesOf(this.block.pts - this.#firstPts);
-      this.#isPositionUnknown = false;
+  /** Finds where the block lies; false when it is to be passed over because decoding begins anew. */
+  #place(): boolean {
+    if (this.#firstPts === undefined) {
+      this.#firstPts = this.block.pts;
+      this.#aheadTicks = 0n;
     }
+    if (this.#landing !== undefined && !this.#land(this.#landing)) return false;
+    if (this.#skip?.by === 'seek') this.#checkNumbering();
     this.blockStart = this.position;
     this.blockFrames = this.block.nbSamples;
     if (this.position + this.blockFrames > this.#limitFrames) {
@@ -257,6 +271,50 @@ export class RecordingReader implements Disposable {
       this.block.nbSamples = this.blockFrames;
     }
     this.position += this.blockFrames;
+    return true;
+  }
+
+  #land({ earliest, latest }: Landing): boolean {
+    const position = this.#positionOf(this.block.pts) ?? -1;
+    if (position < earliest || position > latest) {
+      this.#distrustSkip();
+      return false;
+    }
+    this.#landing = undefined;
+    this.position = position;
+    return true;
+  }
+
+  /** Decodes from the start on, without skips, after one that led elsewhere than it should. */
+  #distrustSkip(): void {
+    const isSeek = this.#skip?.by === 'seek';
+    this.#skip = undefined;
+    if (!isSeek || !this.#seekTo(0)) this.#refuseNumbering('are not numbered in the order of time');
+    this.position = 0;
+    this.#landing = { earliest: 0, latest: 0 };
+  }
+
+  /**
+   * Blocks that are numbered otherwise than they are counted cannot be sought by number. Where that was not done yet,
+   * counting goes on.
+   */
+  #checkNumbering(): void {
+    if ((this.#positionOf(this.block.pts) ?? this.position) === this.position) return;
+    if (this.#hasSought) this.#refuseNumbering('jump in their numbering: some are missing, or files were joined');
+    this.#skip = undefined;
+  }
+
+  #refuseNumbering(state: string): never {
+    const at = (this.position / this.info.sampleRate).toFixed(3);
+    throw new AudioError('corrupt_recording', this.path, `its frames ${state}, at ${at} s of audio`, {
+      hint: 'Decode and encode it anew.',
+    });
+  }
+
+  /** The count that a timestamp stands for. */
+  #positionOf(pts: bigint): number | undefined {
+    if (pts === AV_NOPTS_VALUE || this.#firstPts === undefined) return undefined;
+    return this.#framesOf(pts - this.#firstPts - this.#aheadTicks);
   }
 
   #framesOf(ticks: bigint): number {
@@ -269,17 +327,22 @@ export class RecordingReader implements Disposable {
     return (BigInt(frames) * BigInt(denominator)) / BigInt(numerator);
   }
 
+  /** Goes on at the block that holds `target`. */
   #seek(target: number): void {
+    const earliest = this.position;
+    if (this.#seekTo(target)) this.#landing = { earliest, latest: target };
+    else this.#distrustSkip();
+  }
+
+  #seekTo(target: number): boolean {
     const start = this.#firstPts === AV_NOPTS_VALUE ? 0n : (this.#firstPts ?? 0n);
-    const result = this.#container.seekFrameSync(
-      this.#stream.index,
-      start + this.#ticksOf(target),
-      AVSEEK_FLAG_BACKWARD,
-    );
-    if (result < 0) return;
+    const ticks = start + this.#ticksOf(target);
+    const result = this.#container.seekFrameSync(this.#stream.index, ticks, AVSEEK_FLAG_BACKWARD);
     this.#dropPacket();
     this.#decoder.flushBuffers();
-    this.#isPositionUnknown = true;
+    this.#isDraining = false;
+    this.#hasSought = true;
+    return result >= 0;
   }
 
   #dropPacket(): void {
@@ -288,93 +351,40 @@ export class RecordingReader implements Disposable {
   }
 
   /** Reads packets up to the one that holds `target` and decodes none of them. */
-  #skipPackets(target: number): void {
-    const last = (this.#firstPts ?? 0n) + this.#ticksOf(target);
+  #skipPackets(target: number, latest: number): void {
+    const earliest = this.position;
     this.#dropPacket();
     this.#decoder.flushBuffers();
-    this.#isPositionUnknown = true;
     while (this.#readPacket()) {
-      const end = this.#packet.pts + this.#packet.duration;
-      if (end >= last) {
-        this.#send();
+      const end = this.#positionOf(this.#packet.pts + this.#packet.duration) ?? Infinity;
+      // Where samples are to be cut off, or the decoder may refuse, only decoding tells how many there are.
+      const isSpecial = this.#packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null || isXingFrame(this.#packet);
+      if (end > target || isSpecial) {
+        this.#isPacketHeld = true;
+        this.#landing = { earliest, latest };
         return;
       }
-      this.position = this.#framesOf(end - (this.#firstPts ?? 0n));
+      this.position = end;
       this.#packet.unref();
     }
     this.#isDraining = true;
     this.#decoder.sendPacketSync(null);
   }
-}
 
-function checkFile(path: string): void {
-  try {
-    const facts = statSync(path);
-    if (!facts.isFile()) throw new AudioError('unreadable_recording', path, 'it is not a regular file');
-    if (facts.size === 0) throw new AudioError('empty_recording', path, 'the file is empty');
-    accessSync(path, fsConstants.R_OK);
-  } catch (error) {
-    if (error instanceof AudioError) throw error;
-    const code = systemCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw new AudioError('missing_recording', path, 'there is no such file', { cause: error });
-    }
-    throw new AudioError('unreadable_recording', path, code ?? String(error), { cause: error });
+  #followTimestamps(): void {
+    const { pts, duration } = this.#packet;
+    const expected = this.#nextPts ?? pts;
+    if (pts !== AV_NOPTS_VALUE) this.#aheadTicks += pts - expected;
+    this.#nextPts = (pts === AV_NOPTS_VALUE ? expected : pts) + duration;
+    if (this.info.codec !== 'opus' || this.#firstPts === undefined) return;
+    // A stream that is joined to another begins with samples of the encoder's own.
+    const cut = this.#packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES)?.readUInt32LE(0) ?? 0;
+    if (cut > 0) this.#aheadTicks += this.#ticksOf(cut);
   }
 }
 
-/** Opens local files alone: a path is never taken for an address, a playlist or a device. */
-function openContainer(path: string, isWav: boolean, isLengthUnknown: boolean): FormatContext {
-  const container = new FormatContext();
-  container.allocContext();
-  const options = Dictionary.fromObject({
-    protocol_whitelist: 'file',
-    format_whitelist: CONTAINERS,
-    ...(isWav ? { max_size: WAV_PACKET_BYTES, ignore_length: isLengthUnknown ? 1 : 0 } : {}),
-  });
-  const opened = container.openInputSync(`file:${path}`, null, options);
-  options.free();
-  if (opened < 0)
-    throw new AudioError('not_audio', path, `not an audio file that can be decoded (${codecMessage(opened)})`);
-  const probed = container.findStreamInfoSync();
-  if (probed < 0) {
-    container.closeInputSync();
-    throw new AudioError('not_audio', path, `no stream could be identified (${codecMessage(probed)})`);
-  }
-  return container;
-}
-
-function onlyAudioStream(path: string, container: FormatContext): Stream {
-  const { streams } = container;
-  const audio = streams.filter((stream) => stream.codecpar.codecType === AVMEDIA_TYPE_AUDIO);
-  const [only] = audio;
-  if (only === undefined) throw new AudioError('not_audio', path, 'it holds no audio stream');
-  const hint = 'Extract the audio stream that the transcript belongs to into a file of its own.';
-  if (audio.length > 1) {
-    throw new AudioError('ambiguous_streams', path, `it holds ${audio.length} audio streams`, { hint });
-  }
-  const isPicture = (stream: Stream): boolean => (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) !== 0;
-  if (streams.some((stream) => stream.codecpar.codecType === AVMEDIA_TYPE_VIDEO && !isPicture(stream))) {
-    throw new AudioError('ambiguous_streams', path, 'it is a video with an audio track', { hint });
-  }
-  return only;
-}
-
-function openDecoder(path: string, stream: Stream): CodecContext {
-  const { codecpar } = stream;
-  if (codecpar.codecTagString === 'enca') throw new AudioError('encrypted', path, 'its audio is encrypted');
-  const codec = Codec.findDecoder(codecpar.codecId);
-  if (codec === null) throw new AudioError('not_audio', path, 'there is no decoder for its audio');
-  const decoder = new CodecContext();
-  decoder.allocContext3(codec);
-  decoder.parametersToContext(codecpar);
-  decoder.pktTimebase = stream.timeBase;
-  decoder.threadCount = 1;
-  const opened = decoder.open2Sync(codec);
-  if (opened < 0 || decoder.sampleRate <= 0 || decoder.channels <= 0) {
-    const state = opened < 0 ? codecMessage(opened) : 'its header gives no rate or channels';
-    decoder.freeContext();
-    throw new AudioError('not_audio', path, state);
-  }
-  return decoder;
+/** Tells whether a packet is the frame with the tag of an MP3's length; it stands behind the header and up to 32 bytes of side information. */
+function isXingFrame(packet: Packet): boolean {
+  const head = packet.data?.subarray(0, 48).toString('latin1') ?? '';
+  return head.includes('Xing') || head.includes('Info');
 }

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** What a RIFF/WAVE header says of its audio, next to what the file really holds. */
+/** What the header of a RIFF/WAVE or Wave64 file says of its audio, next to what the file really holds. */
 export interface WavHeader {
   /** Byte offset of the first sample. */
   dataOffsetBytes: number;
@@ -38,18 +38,19 @@ const TRAILING_CHUNKS = new Set([
 ]);
 
 /**
- * Reads the header of a RIFF, RF64 or BW64 file.
+ * Reads the header of a RIFF, RF64, BW64 or Wave64 file.
  *
  * Chunks are walked with their padding, so LIST, JUNK or fact chunks may stand before the data. A plain RIFF file
  * of 4 GiB and more keeps only the low 32 bits of its size, so its size counts as unknown.
- * Source: Multimedia Programming Interface 1.0 (RIFF), EBU Tech 3306 (RF64), ITU-R BS.2088 (BW64).
+ * Source: Multimedia Programming Interface 1.0 (RIFF), EBU Tech 3306 (RF64), ITU-R BS.2088 (BW64), Sony's Wave64.
  *
  * @returns undefined when the file is of another kind or has no data chunk.
  */
 export function readWavHeader(path: string): WavHeader | undefined {
   const file = openSync(path, 'r');
   try {
-    return walkChunks(file, fstatSync(file).size);
+    const fileBytes = fstatSync(file).size;
+    return walkChunks(file, fileBytes) ?? walkWave64Chunks(file, fileBytes);
   } finally {
     closeSync(file);
   }
@@ -87,6 +88,41 @@ function walkChunks(file: number, fileBytes: number): WavHeader | undefined {
       bytesPerFrame = chunk.readUInt16LE(12);
     }
     offset = bodyOffset + sizeBytes + (sizeBytes % 2);
+  }
+  return undefined;
+}
+
+/** A chunk of Wave64 begins with its GUID of 16 bytes, and its size counts that and itself. */
+const WAVE64_HEAD_BYTES = 24;
+const WAVE64_RIFF = '726966662e91cf11a5d628db04c10000';
+const WAVE64_GUID_TAIL = 'f3acd3118cd100c04f8edb8a';
+
+function walkWave64Chunks(file: number, fileBytes: number): WavHeader | undefined {
+  const chunk = Buffer.alloc(40);
+  const read = (offset: number, length: number): boolean => readSync(file, chunk, 0, length, offset) === length;
+  if (!read(0, 40) || chunk.toString('hex', 0, 16) !== WAVE64_RIFF) return undefined;
+  let channels = -1;
+  let bytesPerFrame = 0;
+  for (let offset = 40; read(offset, WAVE64_HEAD_BYTES);) {
+    const id = chunk.toString('hex', 4, 16) === WAVE64_GUID_TAIL ? chunk.toString('latin1', 0, 4) : '';
+    const sizeBytes = Number(chunk.readBigUInt64LE(16)) - WAVE64_HEAD_BYTES;
+    const bodyOffset = offset + WAVE64_HEAD_BYTES;
+    if (id === 'data') {
+      const isKnown = sizeBytes > 0 && sizeBytes < 2 ** 62;
+      return {
+        dataOffsetBytes: bodyOffset,
+        declaredBytes: isKnown ? sizeBytes : undefined,
+        availableBytes: fileBytes - bodyOffset,
+        channels,
+        bytesPerFrame,
+      };
+    }
+    if (sizeBytes < 0) return undefined;
+    if (id === 'fmt ' && read(bodyOffset, 14)) {
+      channels = chunk.readUInt16LE(2);
+      bytesPerFrame = chunk.readUInt16LE(12);
+    }
+    offset = bodyOffset + sizeBytes + ((8 - (sizeBytes % 8)) % 8);
   }
   return undefined;
 }
