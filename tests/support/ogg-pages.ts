@@ -15,6 +15,13 @@ export function withShiftedGranules(ogg: Buffer, samples: number): Buffer {
   });
 }
 
+/** Adds a number of samples to the granule positions of the second half alone: a broadcast that was interrupted. */
+export function withJump(ogg: Buffer, samples: number): Buffer {
+  const before = splitPages(ogg);
+  const half = Math.floor(before.length / 2);
+  return Buffer.concat([...before.slice(0, half), ...splitPages(withShiftedGranules(ogg, samples)).slice(half)]);
+}
+
 /** Sets the samples (of 48 kHz) that a decoder of Opus drops at the start (RFC 7845, section 5.1). */
 export function withOpusPreSkip(ogg: Buffer, preSkip: number): Buffer {
   return mapPages(ogg, (page) => {
