@@ -122,7 +122,7 @@ class Execution {
   async #prepare(index: number, signal: AbortSignal): Promise<{ index: number; open: OpenRecording }> {
     const { plan, journal, writer, extractor, options } = this.#parts;
     const recording = await plan.recording(index);
-    let outcome = journal.outcomes.get(index);
+    let outcome = journal.takeOutcome(index);
     let stored: Map<number, StoredSnippet>;
     if (outcome !== undefined || options.salvage) {
       // Where nothing more is cut, the outputs are of one mind.

@@ -45,16 +45,17 @@ const START: Checkpoint = { members: 0, tarBytes: 0, manifestBytes: 0, lastMembe
 export class RunJournal {
   /** Names this run, however often it is resumed; what another run left is never taken for its own. */
   readonly token: string;
-  readonly outcomes: ReadonlyMap<number, RecordingOutcome>;
   readonly checkpoint: Checkpoint;
   /** Set once publishing has begun: nothing but moving the files into place is left. */
   readonly publishing: { tarBytes: number; manifestBytes: number; complete: boolean } | undefined;
   readonly #journal: Journal;
+  /** As JSON: of a million recordings the texts fit into memory, the objects hardly do. */
+  readonly #outcomes: Map<number, string>;
 
   private constructor(journal: Journal, token: string, replayed: Replayed) {
     this.#journal = journal;
     this.token = token;
-    this.outcomes = replayed.outcomes;
+    this.#outcomes = replayed.outcomes;
     this.checkpoint = replayed.checkpoint;
     this.publishing = replayed.publishing;
   }
@@ -82,6 +83,13 @@ export class RunJournal {
       await journal.close();
       throw error;
     }
+  }
+
+  /** What came of a recording in an earlier run, if it was done. To be asked for once. */
+  takeOutcome(recording: number): RecordingOutcome | undefined {
+    const text = this.#outcomes.get(recording);
+    this.#outcomes.delete(recording);
+    return text === undefined ? undefined : (JSON.parse(text) as RecordingOutcome);
   }
 
   async noteRecording(outcome: RecordingOutcome): Promise<void> {
@@ -114,7 +122,7 @@ async function openJournal(path: string, onRecord: (record: JournalRecord) => vo
 }
 
 interface Replayed {
-  outcomes: Map<number, RecordingOutcome>;
+  outcomes: Map<number, string>;
   checkpoint: Checkpoint;
   publishing: RunJournal['publishing'];
   head: Extract<JournalRecord, { kind: 'run' }> | undefined;
@@ -122,7 +130,7 @@ interface Replayed {
 
 function replay(record: JournalRecord, replayed: Replayed): void {
   if (record.kind === 'run') replayed.head = record;
-  else if (record.kind === 'recording') replayed.outcomes.set(record.recording, record);
+  else if (record.kind === 'recording') replayed.outcomes.set(record.recording, JSON.stringify(record));
   else if (record.kind === 'checkpoint') replayed.checkpoint = record;
   else replayed.publishing = record;
 }
