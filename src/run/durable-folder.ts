@@ -11,12 +11,27 @@ import { writeFailure } from '../tar/write-failure.js';
  */
 export async function ensureFolder(folder: string): Promise<void> {
   try {
-    const firstMade = await mkdir(folder, { recursive: true });
+    const firstMade = await makeFolders(path.resolve(folder));
     if (firstMade === undefined) return;
     const top = path.dirname(path.resolve(firstMade));
     for (let made = path.resolve(folder); made !== top; made = path.dirname(made)) await syncFolder(path.dirname(made));
   } catch (error) {
     throw writeFailure(error, { action: 'Cannot make the folder', path: folder });
+  }
+}
+
+/** Makes a folder and those above it; answers the topmost one that was missing. */
+async function makeFolders(folder: string): Promise<string | undefined> {
+  try {
+    return await mkdir(folder, { recursive: true });
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    // Node.js says so too where the folder above cannot be written to; asked step by step, the system says what it is.
+    const above = path.dirname(folder);
+    if (above === folder) throw error;
+    const firstMade = await makeFolders(above);
+    await mkdir(folder);
+    return firstMade ?? folder;
   }
 }
 

@@ -125,7 +125,12 @@ export async function makeMixedCorpus(
       { id: 'a-1', file: 'a-1.wav', segments, write: wavOfNoise(seconds, 3) },
       { id: 'a-1-', file: 'missing.wav', segments },
       { id: 'b', file: 'damaged.flac', segments, write: flac(speech, 0.6) },
-      { id: 'c', file: 'gap.flac', segments: far, write: flac(makeSpeechBursts(gapSeconds * sampleRate, sampleRate), 0.6) },
+      {
+        id: 'c',
+        file: 'gap.flac',
+        segments: far,
+        write: flac(makeSpeechBursts(gapSeconds * sampleRate, sampleRate), 0.6),
+      },
       {
         id: 'd',
         file: 'truncated.wav',
@@ -239,6 +244,8 @@ export interface DriverOptions {
 export interface DriverEnd {
   signal: NodeJS.Signals | null;
   result?: CutResult;
+  /** Native libraries that the process had loaded in the end. */
+  libraries?: string[];
   error?: { name: string; code?: string; message: string; hint?: string; path?: string; stack?: string };
 }
 
