@@ -14,11 +14,16 @@ export function formatError(error: unknown): string {
   );
 }
 
-/** The same for a command line that cannot be understood. */
-export function formatUsageError(error: unknown, flagNames: readonly string[]): string {
+/**
+ * The same for a command line that cannot be understood.
+ *
+ * @param flagNames those of the command that was typed
+ * @param command as it is typed, with the program's name
+ */
+export function formatUsageError(error: unknown, flagNames: readonly string[], command: string): string {
   if (error instanceof FlagNotFoundError) {
     const suggestion = nearest(error.input.replace(/^-+/u, ''), flagNames);
-    const hint = suggestion === undefined ? 'cutroom cut --help lists all flags.' : `Did you mean --${suggestion}?`;
+    const hint = suggestion === undefined ? `${command} --help lists all flags.` : `Did you mean --${suggestion}?`;
     return withHint(`There is no flag --${error.input.replace(/^-+/u, '')}`, hint);
   }
   if (error instanceof UnsatisfiedFlagError)

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { run } from '@stricli/core';
-import { app } from './app.js';
+import { runApp } from './app.js';
 import type { CliContext, TextStream } from './context.js';
 
 /** Exit code of a command line that cannot be understood. */
@@ -35,7 +34,7 @@ const context: CliContext = {
   },
 };
 
-await run(app, process.argv.slice(2), context);
+await runApp(process.argv.slice(2), context);
 const exitCode = Number(context.process.exitCode ?? 0);
 // The parser has codes of its own, all of them negative, for what cannot be understood.
 process.exitCode = exitCode < 0 ? USAGE_EXIT_CODE : exitCode;

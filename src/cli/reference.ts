@@ -1,13 +1,10 @@
-import { run } from '@stricli/core';
-import { app } from './app.js';
+import { COMMANDS, runApp } from './app.js';
 import type { CliContext } from './context.js';
-
-const COMMANDS = [[], ['cut']];
 
 /** The reference of the command line in Markdown: the help of each command as it is shown. */
 export async function cliReference(): Promise<string> {
   let text = '# Command line\n\nGenerated from the help by `npm run docs`.\n';
-  for (const command of COMMANDS) {
+  for (const command of [[], ...Object.keys(COMMANDS).map((name) => [name])]) {
     const help = await helpOf([...command, '--help']);
     text += `\n## ${['cutroom', ...command].join(' ')}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`;
   }
@@ -19,7 +16,7 @@ const EXIT_CODES_TEXT = `## Exit codes
 | code | meaning |
 | --- | --- |
 | 0 | done, or done already |
-| 1 | the data is at fault: a manifest cannot be read, or more rows or snippets failed than \`--max-failures\` allows |
+| 1 | the data is at fault: a manifest cannot be read, more rows or snippets failed than \`--max-failures\` allows, or \`--strict\` met a problem |
 | 2 | the run could not be done: a wrong flag, an output that cannot be written or would be damaged |
 | 130 | stopped by a signal; the same command goes on |
 
@@ -37,6 +34,6 @@ async function helpOf(argv: string[]): Promise<string> {
     signal: new AbortController().signal,
     isProcessAlive: () => false,
   };
-  await run(app, argv, context);
+  await runApp(argv, context);
   return text;
 }

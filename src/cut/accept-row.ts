@@ -1,6 +1,6 @@
-import { parseJsonObject, kindOfJson, type JsonObject } from '../manifest/json-object.js';
-import { decodeUtf8 } from '../manifest/utf8.js';
+import { kindOfJson, type JsonObject } from '../manifest/json-object.js';
 import type { ManifestLine } from '../manifest/lines.js';
+import { parseRowLine } from '../manifest/row-line.js';
 import { baseName } from './audio-path.js';
 import type { KnownRecordings } from './known-recordings.js';
 import { stripText } from './segment-text.js';
@@ -32,7 +32,7 @@ export function acceptRow(
   settings: Pick<PlanSettings, 'audioFilepathKey' | 'audioPathResolution'>,
   known: KnownRecordings,
 ): AcceptedRow | SkippedRow {
-  const row = parseLine(line);
+  const row = parseRowLine(line);
   if ('reason' in row) return row;
   const id = readId(row);
   if (id === undefined) {
@@ -66,20 +66,6 @@ export function acceptRow(
   }
   return { id, audioPath, list, segmentFaults };
 }
-
-/** The row on a line, or why there is none. */
-export function parseLine(line: Pick<ManifestLine, 'bytes'>): JsonObject | SkippedRow {
-  if (line.bytes === undefined)
-    return { reason: 'invalid_json', message: 'the line is too long for a row', hint: ONE_A_LINE };
-  const text = decodeUtf8(line.bytes);
-  if (typeof text === 'number') {
-    const message = 'the line holds a byte that is not UTF-8';
-    return { reason: 'invalid_utf8', message, column: text, hint: 'convert the manifest to UTF-8' };
-  }
-  return parseJsonObject(text);
-}
-
-const ONE_A_LINE = 'write one object a line';
 
 /** The id as text: a number as it is spelled, a boolean as Python writes it. Undefined where there is none. */
 export function readId(row: JsonObject): string | undefined {

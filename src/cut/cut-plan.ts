@@ -3,7 +3,8 @@ import { InputError } from '../errors.js';
 import { JsonObject } from '../manifest/json-object.js';
 import { readLineAt } from '../manifest/lines.js';
 import { compareCodePoints } from '../tar/order.js';
-import { parseLine, readId } from './accept-row.js';
+import { parseRowLine } from '../manifest/row-line.js';
+import { readId } from './accept-row.js';
 import { resolveAudioPath } from './audio-path.js';
 import type { KnownRecordings } from './known-recordings.js';
 import { mergeMembers, sortRecordings } from './member-order.js';
@@ -172,7 +173,7 @@ export class CutPlan {
     const { known, table, settings, handle, suffixes } = this.#parts;
     const kept = table.at(index);
     const bytes = await readLineAt(handle, settings.inputManifest, kept.offsetBytes, kept.lengthBytes);
-    const row = parseLine({ bytes });
+    const row = parseRowLine({ bytes });
     const list = row instanceof JsonObject ? readSegments(row) : undefined;
     const id = known.idOf(index);
     if (!(row instanceof JsonObject) || list === undefined || readId(row) !== id) throw this.#changed(index);

@@ -18,16 +18,18 @@ export interface TarHeaderBlock {
  * The name's prefix is only taken from POSIX headers: old GNU tar keeps times in its place.
  */
 export function parseHeader(block: Buffer): TarHeaderBlock | string {
-  const checksum = parseNumber(block.subarray(148, 156));
+  const checksum = parseNumber(block, 148, 156);
   if (checksum !== headerChecksum(block) && checksum !== signedChecksum(block)) return 'a header has a bad checksum';
-  const sizeBytes = parseNumber(block.subarray(124, 136));
+  const sizeBytes = parseNumber(block, 124, 136);
   if (sizeBytes === undefined) return 'a header has a bad size';
   const name = readString(block, 0, 100);
-  const isPosix = block.toString('latin1', 257, 263) === 'ustar\0';
+  const isPosix = block.compare(POSIX_MAGIC, 0, POSIX_MAGIC.length, 257, 263) === 0;
   const prefix = isPosix ? readString(block, 345, 155) : '';
   const type = String.fromCharCode(block[156] ?? 0);
   return { name: prefix === '' ? name : `${prefix}/${name}`, sizeBytes, type };
 }
+
+const POSIX_MAGIC = Buffer.from('ustar\0');
 
 /** What a type flag stands for. Tars older than POSIX mark a folder by a slash at the end of its name alone. */
 export function memberType(type: string, name: string): MemberType {
@@ -52,29 +54,37 @@ export function memberType(type: string, name: string): MemberType {
   }
 }
 
-/** A field of octal digits between blanks and NULs, or a base-256 number as GNU tar writes it (first bit set). */
-function parseNumber(field: Buffer): number | undefined {
-  const first = field[0] ?? 0;
+/**
+ * A field of octal digits between blanks and NULs, or a base-256 number as GNU tar writes it (first bit set). What follows the first NUL is
+ * passed over: some writers leave old bytes behind it.
+ */
+function parseNumber(block: Buffer, start: number, end: number): number | undefined {
+  const first = block[start] ?? 0;
   if ((first & 0x80) !== 0) {
     let value = BigInt(first & 0x7f);
-    for (const byte of field.subarray(1)) value = (value << 8n) | BigInt(byte);
+    for (const byte of block.subarray(start + 1, end)) value = (value << 8n) | BigInt(byte);
     return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : undefined;
   }
-  const digits = /^ *([0-7]*)[ \0]*$/.exec(readPadded(field))?.[1];
-  if (digits === undefined) return undefined;
-  return digits === '' ? 0 : Number.parseInt(digits, 8);
+  let at = skipBlanks(block, start, end);
+  let value = 0;
+  for (; at < end; at += 1) {
+    const digit = (block[at] ?? 0) - 0x30;
+    if (digit < 0 || digit > 7) break;
+    value = value * 8 + digit;
+  }
+  at = skipBlanks(block, at, end);
+  return at === end || block[at] === 0 ? value : undefined;
 }
 
-/** The bytes up to what follows the first NUL: some writers leave old bytes behind it. */
-function readPadded(field: Buffer): string {
-  const end = field.indexOf(0);
-  return field.toString('latin1', 0, end < 0 ? field.length : end);
+function skipBlanks(block: Buffer, at: number, end: number): number {
+  while (at < end && block[at] === 0x20) at += 1;
+  return at;
 }
 
 function readString(block: Buffer, start: number, lengthBytes: number): string {
-  const field = block.subarray(start, start + lengthBytes);
-  const end = field.indexOf(0);
-  return field.toString('utf8', 0, end < 0 ? field.length : end);
+  const limit = start + lengthBytes;
+  const end = block.indexOf(0, start);
+  return block.toString('utf8', start, end < 0 || end > limit ? limit : end);
 }
 
 /** Some old systems summed the bytes as signed numbers. */

@@ -1,3 +1,4 @@
+import { readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 
 import { errorMessage, InputError, systemCode } from '../errors.js';
@@ -15,24 +16,26 @@ export class TarSource {
   readonly #path: string;
   readonly #handle: FileHandle;
   readonly #fileBytes: number;
+  readonly #isBlocking: boolean;
   readonly #window = Buffer.alloc(WINDOW_BYTES);
   #windowOffsetBytes = 0;
   #windowBytes = 0;
 
-  private constructor(path: string, handle: FileHandle, fileBytes: number) {
+  private constructor(path: string, handle: FileHandle, fileBytes: number, isBlocking: boolean) {
     this.#path = path;
     this.#handle = handle;
     this.#fileBytes = fileBytes;
+    this.#isBlocking = isBlocking;
   }
 
-  /** Opens a regular file for reading. */
-  static async open(path: string): Promise<TarSource> {
+  /** Opens a regular file for reading; where `isBlocking`, the process waits for each read. */
+  static async open(path: string, isBlocking = false): Promise<TarSource> {
     let handle: FileHandle | undefined;
     try {
       handle = await open(path, 'r');
       const stats = await handle.stat();
       if (!stats.isFile()) throw new InputError(`Cannot read "${path}": it is not a regular file`, { path });
-      return new TarSource(path, handle, stats.size);
+      return new TarSource(path, handle, stats.size, isBlocking);
     } catch (error) {
       await handle?.close();
       throw error instanceof InputError ? error : unreadable(path, 0, error);
@@ -143,13 +146,20 @@ export class TarSource {
     this.#windowBytes = 0;
     while (this.#windowBytes < minBytes) {
       const position = offsetBytes + this.#windowBytes;
-      const { bytesRead } = await this.#handle
-        .read(this.#window, this.#windowBytes, WINDOW_BYTES - this.#windowBytes, position)
-        .catch((error: unknown) => {
-          throw unreadable(this.#path, position, error);
-        });
+      const bytesRead = await this.#read(position);
       if (bytesRead === 0) throw this.damaged('the file became shorter while it was read', position);
       this.#windowBytes += bytesRead;
+    }
+  }
+
+  /** Appends what stands at a position to the window; returns how many bytes there were. */
+  async #read(position: number): Promise<number> {
+    const free = WINDOW_BYTES - this.#windowBytes;
+    try {
+      if (this.#isBlocking) return readSync(this.#handle.fd, this.#window, this.#windowBytes, free, position);
+      return (await this.#handle.read(this.#window, this.#windowBytes, free, position)).bytesRead;
+    } catch (error) {
+      throw unreadable(this.#path, position, error);
     }
   }
 }

@@ -1,5 +1,4 @@
-import { run } from '@stricli/core';
-import { app } from '#cutroom/cli/app.js';
+import { runApp } from '#cutroom/cli/app.js';
 import type { CliContext } from '#cutroom/cli/context.js';
 
 /** What a command printed and how it ended. */
@@ -29,7 +28,7 @@ export async function runCli(argv: readonly string[], setting: CliSetting = {}):
     signal: setting.signal ?? new AbortController().signal,
     isProcessAlive: () => true,
   };
-  await run(app, argv, context);
+  await runApp(argv, context);
   outcome.exitCode = Number(context.process.exitCode ?? 0);
   return outcome;
 }
