@@ -1,11 +1,12 @@
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { CanceledError, CutroomError, errorMessage, InputError, OutputError, systemCode } from '../errors.js';
 import { formatShardLine, hoursOfMicros, parseShardLine } from '../manifest/shard-list.js';
 import { checkWritable, ensureFolder, writeFileAtomic } from '../run/atomic-file.js';
 import { orderedMap } from '../run/ordered-map.js';
 import { ProcessPool } from '../run/process-pool.js';
-import type { ShardFacts } from './compare-shard.js';
+import { compareShard, type ShardFacts } from './compare-shard.js';
 import { IdIndex } from './id-index.js';
 import { resolveListOptions, type GenerateListOptions, type ResolvedListOptions } from './list-options.js';
 import { ProblemLog, type ListProblem, type ListProblemCounts } from './list-problem.js';
@@ -149,32 +150,51 @@ async function compareShards(
   { signal, onProgress }: GenerateListContext,
 ): Promise<void> {
   for (const problem of pairs.problems) draft.log.add(problem);
-  const pool = new ProcessPool({
-    program: new URL('compare-process.js', import.meta.url),
-    size: jobs,
-    silenceMs: SILENCE_MS,
-  });
+  const comparer = jobs === 1 || pairs.found.length === 1 ? compareHere() : compareInProcesses(jobs);
   try {
     const work = { concurrency: jobs, window: jobs * (1 + WAITING_SHARDS), signal };
     let shards = 0;
-    const compare = (found: FoundTar, stop: AbortSignal): Promise<ComparedTar> => compareTar(pool, found, stop);
+    const compare = async (found: FoundTar, stop: AbortSignal): Promise<ComparedTar> =>
+      'manifestPath' in found ? { ...found, facts: await comparer.compare(found, stop) } : found;
     for await (const compared of orderedMap(pairs.found, work, compare)) {
       draft.add(compared, shards);
       shards += 1;
       onProgress?.({ shards, totalShards: pairs.found.length, samples: draft.sampleCount });
     }
   } finally {
-    await pool.close();
+    await comparer.close();
   }
 }
 
-async function compareTar(pool: ProcessPool, found: FoundTar, signal: AbortSignal): Promise<ComparedTar> {
-  if (!('manifestPath' in found)) return found;
-  const { tarPath, manifestPath } = found;
-  const outcome = await pool.run<ShardFacts>({ tarPath, manifestPath }, { signal });
-  if (outcome.kind === 'done') return { tarPath, manifestPath, facts: outcome.value };
-  const how = outcome.kind === 'died' ? outcome.how : `nothing was read for ${outcome.seconds} s`;
-  throw new InputError(`Cannot compare "${tarPath}" with its manifest: ${how}`, { path: tarPath });
+interface ShardComparer {
+  compare(pair: ShardPair, signal: AbortSignal): Promise<ShardFacts>;
+  close(): Promise<void>;
+}
+
+/** One shard at a time needs no process of its own. */
+function compareHere(): ShardComparer {
+  return {
+    compare: (pair, signal) =>
+      compareShard(pair, async () => {
+        await setImmediate();
+        signal.throwIfAborted();
+      }),
+    close: () => Promise.resolve(),
+  };
+}
+
+function compareInProcesses(size: number): ShardComparer {
+  const program = new URL('compare-process.js', import.meta.url);
+  const pool = new ProcessPool({ program, size, silenceMs: SILENCE_MS });
+  return {
+    compare: async ({ tarPath, manifestPath }, signal) => {
+      const outcome = await pool.run<ShardFacts>({ tarPath, manifestPath }, { signal });
+      if (outcome.kind === 'done') return outcome.value;
+      const how = outcome.kind === 'died' ? outcome.how : `nothing was read for ${outcome.seconds} s`;
+      throw new InputError(`Cannot compare "${tarPath}" with its manifest: ${how}`, { path: tarPath });
+    },
+    close: () => pool.close(),
+  };
 }
 
 /** The list as it grows, shard by shard in its order. */

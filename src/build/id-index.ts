@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 const DIGEST_WORDS = 3;
 const ENTRY_WORDS = DIGEST_WORDS + 1;
 
-/** Remembers in which shard an id was met first, with some 30 bytes an id. */
+/** Remembers in which shard an id was met first, with 32 to 64 bytes an id. */
 export class IdIndex {
   /** Open addressing: an entry is a digest and the shard's number plus 1; 0 is a free place. */
   #table = new Uint32Array(1024 * ENTRY_WORDS);

@@ -56,6 +56,12 @@ export interface ListProblem {
   hint?: string | undefined;
 }
 
+/** The reason in a message such as `Cannot read "a.tar" at byte 512: …`, of which the place stands in the problem already. */
+export function reasonOf(message: string, file: string): string {
+  const start = `Cannot read "${file}"`;
+  return message.startsWith(start) ? message.slice(message.indexOf(': ', start.length) + 2) : message;
+}
+
 /** How many problems of each kind there are. */
 export type ListProblemCounts = Partial<Record<ListProblemKind, number>>;
 

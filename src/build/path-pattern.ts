@@ -12,7 +12,7 @@ export interface PatternMatch {
   /** Names that the pattern spells out and that are not there. */
   missing: string[];
   /** Whether a file of this name, without its folder, is one that the pattern asks for. */
-  matchesName(name: string): boolean;
+  matchesName: (name: string) => boolean;
 }
 
 /**

@@ -26,9 +26,9 @@ export function isLoaderMeta(name: string): boolean {
 
 /** Whether a name is that of audio, by its extension. */
 export function isAudioName(name: string): boolean {
-  return AUDIO_EXTENSIONS.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase());
+  return AUDIO_EXTENSIONS.has(name.slice(name.lastIndexOf('.')).toLowerCase());
 }
 
 const AUDIO_EXTENSIONS: ReadonlySet<string> = new Set([
-  ...['flac', 'wav', 'mp3', 'ogg', 'oga', 'opus', 'm4a', 'aac', 'aif', 'aiff', 'sph', 'webm', 'wma'],
+  ...['.flac', '.wav', '.mp3', '.ogg', '.oga', '.opus', '.m4a', '.aac', '.aif', '.aiff', '.sph', '.webm', '.wma'],
 ]);

@@ -1,6 +1,6 @@
 import { CutroomError, errorMessage } from '../errors.js';
 import { members, type TarMember } from '../tar/reader.js';
-import type { ListProblem } from './list-problem.js';
+import { reasonOf, type ListProblem } from './list-problem.js';
 import { isAudioName, isLoaderMeta, loaderGroup, sampleKey } from './sample-key.js';
 
 /** What the members of one id are. */
@@ -63,7 +63,13 @@ function describeUnreadable(file: string, error: unknown, lastName: string | und
   if (!(error instanceof CutroomError)) throw error;
   const last = lastName === undefined ? '' : `; the last whole member is ${JSON.stringify(lastName)}`;
   const offsetBytes = 'offsetBytes' in error ? (error.offsetBytes as number | undefined) : undefined;
-  return { kind: 'unreadable_tar', message: `${errorMessage(error)}${last}`, file, offsetBytes, hint: error.hint };
+  return {
+    kind: 'unreadable_tar',
+    message: `${reasonOf(errorMessage(error), file)}${last}`,
+    file,
+    offsetBytes,
+    hint: error.hint,
+  };
 }
 
 class MemberCollector {

@@ -3,7 +3,7 @@ import { CutroomError, errorMessage } from '../errors.js';
 import { kindOfJson, type JsonObject } from '../manifest/json-object.js';
 import { manifestLines, type ManifestLine } from '../manifest/lines.js';
 import { parseRowLine } from '../manifest/row-line.js';
-import type { ListProblem } from './list-problem.js';
+import { reasonOf, type ListProblem } from './list-problem.js';
 import { sampleKey } from './sample-key.js';
 import type { ShardSample } from './shard-members.js';
 
@@ -85,7 +85,7 @@ class RowCollector {
   end(error: unknown): void {
     const isSystems = error instanceof Error && 'syscall' in error;
     if (!(error instanceof CutroomError) && !isSystems) throw error;
-    const message = isSystems ? `Cannot read "${this.#file}": ${errorMessage(error)}` : errorMessage(error);
+    const message = reasonOf(errorMessage(error), this.#file);
     this.#note({ kind: 'unreadable_manifest', message });
     this.found.isReadable = false;
   }

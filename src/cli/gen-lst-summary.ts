@@ -34,7 +34,10 @@ export function formatListSummary(result: GenerateListResult, isVerbose: boolean
 /** Why there is no list. */
 export function formatListRefusal({ shardCount, output, problemCounts }: GenerateListResult): string {
   const total = Object.values(problemCounts).reduce((sum, number) => sum + number, 0);
-  const reason = shardCount === 0 ? 'no shard is left to list' : `${count(total)} problems, and --strict allows none`;
+  const reason =
+    shardCount === 0
+      ? 'no shard is left to list'
+      : `${count(total)} ${total === 1 ? 'problem' : 'problems'}, and --strict allows none`;
   return `error: "${output}" was not written: ${reason}`;
 }
 

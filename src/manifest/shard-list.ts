@@ -71,7 +71,7 @@ export function shardPathFault(path: string): string | undefined {
   return `it holds white space (U+${code}), at which the columns of a list are split`;
 }
 
-/** Whole microseconds in hours, rounded to six decimals, ties up; exact however many they are. */
+/** Whole microseconds in hours, rounded to six decimals, ties up: the double next to the exact value. */
 export function hoursOfMicros(micros: bigint): number {
   return Number((2n * micros + SECONDS_AN_HOUR) / (2n * SECONDS_AN_HOUR)) / MICRO_HOURS;
 }

@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('the examples of docs/library.md', () => {
   it('show each function and each error', () => {
     const code = examples.map((example) => example.code).join('\n');
-    for (const name of ['cut(', 'planCut(', 'onProgress', 'CanceledError', 'CutroomError'])
+    for (const name of ['cut(', 'planCut(', 'generateList(', 'onProgress', 'CanceledError', 'CutroomError'])
       expect(code).toContain(name);
   });
 
@@ -75,6 +75,10 @@ describe('the tables of docs/library.md', () => {
     ['CutSummary', 'cut/summary.ts'],
     ['CutOutputs', 'cut/options.ts'],
     ['PlannedSnippet', 'cut/types.ts'],
+    ['GenerateListOptions', 'build/list-options.ts'],
+    ['GenerateListContext', 'build/generate-list.ts'],
+    ['GenerateListResult', 'build/generate-list.ts'],
+    ['ListProgress', 'build/generate-list.ts'],
   ])('have every field of %s', (name, file) => {
     const fields = listFields(file, name);
     expect(fields).not.toEqual([]);

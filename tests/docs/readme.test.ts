@@ -49,7 +49,15 @@ function normalise(text: string): string[] {
 describe('the session of the README', () => {
   it('has each kind of command', () => {
     const code = sessions.map((session) => session.code).join('\n');
-    for (const part of ['cutroom cut', '--dry-run', 'tar -tf', 'metrics.json', 'failures.jsonl', '--max-failures']) {
+    for (const part of [
+      'cutroom cut',
+      '--dry-run',
+      'tar -tf',
+      'metrics.json',
+      'failures.jsonl',
+      '--max-failures',
+      'cutroom gen-lst',
+    ]) {
       expect(code).toContain(part);
     }
     for (const { code: commands, shown } of sessions) {
