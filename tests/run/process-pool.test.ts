@@ -147,8 +147,8 @@ describe('ProcessPool.run()', () => {
   );
 
   test.each([
-    ['is not there', 'no-such-program.js', /Cannot start a decoder process: exit code 1/],
-    ['throws while it is loaded', '../support/pool-broken.js', /Cannot start a decoder process: exit code 1/],
+    ['is not there', 'no-such-program.js', /Cannot start a decoder process: exit code 1: Error: Cannot find module/],
+    ['throws while it is loaded', '../support/pool-broken.js', /: exit code 1: Error: this build is broken$/],
   ])('rejects when its program %s, and blames no job', async (_, program, message) => {
     const failure = makePool({ program: new URL(program, import.meta.url) }).run({ do: 'answer' });
     await expect(failure).rejects.toBeInstanceOf(CutroomError);
