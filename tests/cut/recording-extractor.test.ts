@@ -11,6 +11,8 @@ import { planCut } from '#cutroom/cut/cut.js';
 import { RecordingExtractor } from '#cutroom/cut/recording-extractor.js';
 import { OutputError } from '#cutroom/errors.js';
 import type { JobOutcome, ProcessPool } from '#cutroom/run/process-pool.js';
+import { interleaveChannels, makeNoise } from '../support/signals.js';
+import { buildWav } from '../support/wav-files.js';
 import { makeFolder, makeSegments, wavOfNoise, writeCorpus } from '../support/cut-runs.js';
 
 type Answer = (job: ExtractJob, attempt: number) => Promise<JobOutcome<unknown>>;
@@ -19,11 +21,9 @@ type Answer = (job: ExtractJob, attempt: number) => Promise<JobOutcome<unknown>>
 const doIt: Answer = async (job) => ({ kind: 'done', value: await extractRecording(job, () => Promise.resolve()) });
 
 /** Plans one recording of three snippets and has it cut by what stands in for the pool. */
-async function setUp(context: TestContext) {
+async function setUp(context: TestContext, write = wavOfNoise(3, 1)) {
   const folder = await makeFolder(context);
-  const { options } = await writeCorpus(folder, [
-    { id: 'a', file: 'a.wav', segments: makeSegments(3, 1, 0.7), write: wavOfNoise(3, 1) },
-  ]);
+  const { options } = await writeCorpus(folder, [{ id: 'a', file: 'a.wav', segments: makeSegments(3, 1, 0.7), write }]);
   const plan = await planCut(options);
   context.onTestFinished(() => plan.close());
   const recording = await plan.recording(0);
@@ -73,6 +73,25 @@ describe('RecordingExtractor.extract()', () => {
     ]);
     expect(outcome.snippets).toHaveLength(3);
     expect(outcome.failure).toBeUndefined();
+  });
+
+  test('warns of the same, whether a recording was cut in one go or in two', async (context) => {
+    const left = makeNoise(3 * 16_000);
+    for (const second of [0.2, 1.2, 2.2]) left[second * 16_000] = NaN;
+    // Cancels less and less.
+    const right = left.map((sample, n) => -sample * (1 - (0.15 * n) / left.length));
+    const wav = buildWav(interleaveChannels(left, right), { encoding: 'f32', channels: 2 });
+    const write = (filePath: string) => writeFile(filePath, wav);
+    const { outcome } = await (await setUp(context, write)).extract(doIt);
+    expect(outcome.warnings).toHaveLength(2);
+    for (const lines of [1, 2, 3, 4]) {
+      const again = await setUp(context, write);
+      const { outcome: ofTwo } = await again.extract((job, attempt) =>
+        (attempt === 0 ? dieWith(lines) : doIt)(job, attempt),
+      );
+      expect(again.jobs).toHaveLength(2);
+      expect(ofTwo.warnings).toEqual(outcome.warnings);
+    }
   });
 
   test('takes the word of a process that died behind its last snippet', async (context) => {
