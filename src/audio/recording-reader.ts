@@ -344,25 +344,34 @@ export class RecordingReader implements Disposable {
     this.#isPacketHeld = false;
   }
 
-  /** Reads packets up to the one that holds `target` and decodes none of them. */
+  /** Reads packets up to the one that holds `target`, or that must be decoded, and decodes none of those before it. */
   #skipPackets(target: number, latest: number): void {
     const earliest = this.position;
-    this.#dropPacket();
-    this.#decoder.flushBuffers();
-    while (this.#readPacket()) {
+    let isFlushed = false;
+    while (this.#isPacketHeld || this.#readPacket()) {
+      this.#isPacketHeld = true;
       const end = this.#clock.positionOf(this.#packet.pts + this.#packet.duration) ?? Infinity;
-      // Where samples are to be cut off, or the decoder may refuse, only decoding tells how many there are.
-      const isSpecial = this.#packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null || isXingFrame(this.#packet);
-      if (end > target || isSpecial) {
-        this.#isPacketHeld = true;
-        this.#landing = { earliest, latest };
+      if (end > target || this.#mustDecode()) {
+        if (isFlushed) this.#landing = { earliest, latest };
         return;
       }
+      if (!isFlushed) this.#decoder.flushBuffers();
+      isFlushed = true;
       this.position = end;
-      this.#packet.unref();
+      this.#dropPacket();
     }
     this.#isDraining = true;
     this.#decoder.sendPacketSync(null);
+  }
+
+  /**
+   * Where samples are to be cut off, or the decoder may refuse, only decoding tells how many there are. Speech in Opus
+   * (SILK) remembers tones for many seconds, but begins anew behind packets of the other kind.
+   */
+  #mustDecode(): boolean {
+    const packet = this.#packet;
+    if (packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null) return true;
+    return this.info.codec === 'opus' ? isSpeechOpus(packet) : isXingFrame(packet);
   }
 
   #followTimestamps(): void {
@@ -378,4 +387,9 @@ export class RecordingReader implements Disposable {
 function isXingFrame(packet: Packet): boolean {
   const head = packet.data?.subarray(0, 48).toString('latin1') ?? '';
   return head.includes('Xing') || head.includes('Info');
+}
+
+/** Tells whether a packet of Opus has a part in SILK (RFC 6716, section 3.1). */
+function isSpeechOpus(packet: Packet): boolean {
+  return (packet.data?.[0] ?? 0) >> 3 < 16;
 }
