@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +8,7 @@ import {
   expectOutputs,
   finishDriver,
   HAS_PROC,
+  isAlive,
   isSoon,
   listChildren,
   listParts,
@@ -145,7 +147,7 @@ describe.skipIf(!HAS_PROC)('a run of which decoders are killed (needs /proc)', (
 
 function killOne(parent: number): number {
   const [child] = listChildren(parent);
-  if (child === undefined) return 0;
-  process.kill(child, 'SIGKILL');
+  if (child === undefined || !isAlive(child)) return 0;
+  spawnSync('kill', ['-KILL', `${child}`]);
   return 1;
 }

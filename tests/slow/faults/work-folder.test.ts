@@ -25,7 +25,7 @@ import {
 
 describe('cut()', () => {
   test.skipIf(!HAS_PROC)('stops at a Ctrl-C, which goes to its decoders too (needs /proc)', async (context) => {
-    const corpus = await makeGoodCorpus(await makeFolder(context), 30);
+    const corpus = await makeGoodCorpus(await makeFolder(context), 60);
     const expected = await runUndisturbed(corpus);
     const driver = startDriver(corpus.options, { detached: true });
     expect(await isSoon(() => listChildren(driver.pid).length > 0, 10_000)).toBe(true);
@@ -154,7 +154,7 @@ describe('cut() over the work of another run', () => {
 });
 
 test('a run whose work folder is deleted ends with its path, and the next one is whole', async (context) => {
-  const corpus = await makeGoodCorpus(await makeFolder(context), 30);
+  const corpus = await makeGoodCorpus(await makeFolder(context), 60);
   const { options } = corpus;
   const expected = await runUndisturbed(corpus);
   const driver = startDriver(options);
