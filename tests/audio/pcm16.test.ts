@@ -108,6 +108,21 @@ describe('16-bit samples', () => {
     expect(extremes).toBeGreaterThanOrEqual(surely);
   });
 
+  it('are silent behind the resampler around what is not a number, and nowhere else', async () => {
+    const floats = makeNoise(48_000, 1, 8, 0.3).map(Math.fround);
+    const good = await convert(floats, { rate: 48_000 });
+    floats[24_000] = NaN;
+    const { samples, invalidSamples } = await convert(floats, { rate: 48_000 });
+    expect(invalidSamples).toBeGreaterThan(0);
+    expect(invalidSamples).toBeLessThan(60);
+    for (const [from, to] of [
+      [0, 8000 - 60],
+      [8000 + 60, 16_000],
+    ] as const) {
+      expect(samples.slice(from, to)).toEqual(good.samples.slice(from, to));
+    }
+  });
+
   it('do not hang on the pieces in which they come', () => {
     const floats = Float32Array.from(makeNoise(13_000, 1, 3, 1.1));
     const whole = encodeInMemory('wav', RATE, floats, { pieceSamples: 13_000 });

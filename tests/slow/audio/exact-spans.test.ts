@@ -8,14 +8,7 @@ import { MediaWriter } from '../../../scripts/media-writer.js';
 import { channelOf, cutToMemory, worstDifference } from '../../audio/cut-to-memory.js';
 import { decodeFile } from '../../support/decode.js';
 import { ENCODED_KINDS, extensionOf, writeEncoded } from '../../support/encode.js';
-import {
-  interleaveChannels,
-  makeNoise,
-  makeSpeechBursts,
-  makeSweep,
-  quantize,
-  toInt16,
-} from '../../support/signals.js';
+import { interleaveChannels, makeNoise, makeSpeechBursts, makeSweep, toInt16 } from '../../support/signals.js';
 
 const SECONDS = 60;
 const RATE = 44_100;
