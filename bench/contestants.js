@@ -19,7 +19,7 @@ export const CURATOR_TOKENIZER = path.join(SHARED, 'data', 'curator-golden', 'to
  * Cuts a corpus with the whole command.
  *
  * @param {{ manifest: string, audioDir: string }} corpus
- * @param {string} outDir Is emptied before, and removed afterwards.
+ * @param {string} outDir Is emptied before, and removed after a run that succeeds.
  * @param {{ jobs?: number, dryRun?: boolean, tokenizer?: string | undefined }} [options]
  * @returns What `measure` does.
  */
@@ -62,7 +62,7 @@ export async function runStages({ manifest, audioDir }, workDir) {
  *
  * @param {{ format: string, manifest: string }} corpus
  * @param {string} venv A Python environment with nemo-curator, torchaudio, soundfile and transformers.
- * @param {string} outDir Is emptied before, and removed afterwards.
+ * @param {string} outDir Is emptied before, and removed after a run that succeeds.
  */
 export async function runCurator({ format, manifest }, venv, outDir) {
   const program = path.join(SHARED, 'peers', 'curator_stages.py');
@@ -99,11 +99,10 @@ export function parseCuratorReport(text) {
   };
 }
 
+/** What a failed run leaves is kept: it says why. */
 async function withFolder(folder, work) {
   rmSync(folder, { recursive: true, force: true });
-  try {
-    return await work();
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const result = await work();
+  rmSync(folder, { recursive: true, force: true });
+  return result;
 }

@@ -137,7 +137,11 @@ class AudioTrack {
     if (track.bitsPerSample !== undefined) context.bitsPerRawSample = track.bitsPerSample;
     context.setFlags(AV_CODEC_FLAG_BITEXACT);
     if (wantsGlobalHeader) context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
-    check(context.open2Sync(codec, Dictionary.fromObject(track.options ?? {})), `open encoder ${name}`);
+    // One by one: `open2Sync` frees a dictionary that its wrapper frees again.
+    for (const [option, value] of Object.entries(track.options ?? {})) {
+      check(context.setOption(option, value), `set ${option} of encoder ${name}`);
+    }
+    check(context.open2Sync(codec), `open encoder ${name}`);
     this.#stream = addStream(format, codec, context);
     this.#emit = emit;
     this.#input = { format: INPUTS[input].format, sampleRate, channels };

@@ -110,6 +110,8 @@ class Sweep implements Disposable {
   #open: OpenSpan[] = [];
   /** The spans so far, wanted or not, are decoded up to here. */
   #neededFrames = 0;
+  /** The last of them ends here. */
+  #spanEnd = 0;
   #next = 0;
 
   constructor(
@@ -127,7 +129,8 @@ class Sweep implements Disposable {
   }
 
   get isDone(): boolean {
-    return this.#open.length === 0 && this.#next >= this.#spans.length;
+    const isAllBegun = this.#open.length === 0 && this.#next >= this.#spans.length;
+    return isAllBegun && this.#reader.position >= this.#spanEnd;
   }
 
   get cancellationDb(): number | undefined {
@@ -149,7 +152,7 @@ class Sweep implements Disposable {
     this.#checkFormat();
     this.#openSpans();
     // By place alone, wanted or not: what is said of a recording does not hang on which of its spans an earlier run cut.
-    if (reader.blockStart < this.#neededFrames) this.#meter?.add(reader.block, reader.blockStart);
+    if (reader.blockStart < this.#spanEnd) this.#meter?.add(reader.block, reader.blockStart);
     for (const open of this.#open) this.#emit(open, open.resampler.push(reader.block, reader.blockFrames));
     this.#open = this.#open.filter((open) => !this.#finishIfComplete(open));
   }
@@ -192,7 +195,8 @@ class Sweep implements Disposable {
       if (span.firstFrame - this.#contextFrames >= position) return;
       const sink = this.#sinkOf(this.#next);
       this.#next += 1;
-      this.#neededFrames = Math.max(this.#neededFrames, span.endFrame + this.#contextFrames);
+      this.#spanEnd = Math.max(this.#spanEnd, span.endFrame);
+      this.#neededFrames = this.#spanEnd + this.#contextFrames;
       if (sink === undefined) continue;
       const resampler = this.#takeResampler();
       resampler.begin(span.firstFrame, blockStart);
@@ -245,6 +249,7 @@ class Sweep implements Disposable {
       sink.finish(open.written, endFrame);
     }
     this.#open = [];
+    this.#spanEnd = 0;
     for (; this.#next < this.#spans.length; this.#next += 1) this.#sinkOf(this.#next)?.miss(audioFrames);
   }
 }

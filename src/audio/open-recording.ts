@@ -84,6 +84,8 @@ export function openDecoder(path: string, stream: Stream): CodecContext {
   decoder.parametersToContext(codecpar);
   decoder.pktTimebase = stream.timeBase;
   decoder.threadCount = 1;
+  // Frames of FLAC carry checksums, which tell of damage that would be heard as noise.
+  if (codec.name === 'flac') decoder.setOption('err_detect', 'crccheck+explode');
   const opened = decoder.open2Sync(codec);
   if (opened < 0 || decoder.sampleRate <= 0 || decoder.channels <= 0) {
     const state = opened < 0 ? codecMessage(opened) : 'its header gives no rate or channels';

@@ -9,10 +9,13 @@ export const BLOCK_SAMPLES = 4096;
 /** Adding and subtracting it rounds a double of modest size to the nearest integer, ties to even. */
 const ROUNDER = 1.5 * 2 ** 52;
 
+/** The bits of the largest float that is surely not clipped: 32,766 of 32,768. */
+const BELOW_FULL_SCALE = new Int32Array(Float32Array.of(32_766 / 32_768).buffer)[0] ?? 0;
+
 /**
  * Collects samples into blocks of 16-bit PCM, rounded half to even and clipped.
  *
- * The conversion runs in the codec library; only a block that touches full scale is looked at sample by sample.
+ * The conversion runs in the codec library; only a block that reaches full scale is looked at sample by sample.
  */
 export class Pcm16Blocks implements Disposable {
   /** The current block, for an encoder of the codec library. */
@@ -24,6 +27,7 @@ export class Pcm16Blocks implements Disposable {
 
   readonly #source: Frame;
   readonly #floats: Float32Array;
+  readonly #floatBits: Int32Array;
   readonly #integers: Int16Array;
   readonly #converter = new SoftwareResampleContext();
   readonly #onBlock: (count: number) => void;
@@ -35,6 +39,7 @@ export class Pcm16Blocks implements Disposable {
     this.#source = makeFrame(AV_SAMPLE_FMT_FLTP, sampleRate);
     this.frame = makeFrame(AV_SAMPLE_FMT_S16, sampleRate);
     this.#floats = floatsOf(this.#source, BLOCK_SAMPLES);
+    this.#floatBits = new Int32Array(this.#floats.buffer, this.#floats.byteOffset, BLOCK_SAMPLES);
     const plane = this.frame.data?.[0];
     if (plane === undefined) throw new Error('A frame of the codec library has no buffer');
     this.bytes = plane.subarray(0, BLOCK_SAMPLES * 2);
@@ -79,19 +84,19 @@ export class Pcm16Blocks implements Disposable {
     this.frame.nbSamples = count;
     const result = this.#converter.convertFrame(this.frame, this.#source);
     if (result < 0) throw new Error(`Samples could not be converted: ${codecMessage(result)}`);
-    if (this.#touchesFullScale(count)) this.#convertSlowly(count);
+    if (this.#reachesFullScale(count)) this.#convertSlowly(count);
     this.#onBlock(count);
   }
 
-  /** Without branches in the loop: of a negative sample its complement counts, and 32,767 alone carries into bit 15. */
-  #touchesFullScale(count: number): boolean {
-    const integers = this.#integers;
-    let carries = 0;
-    for (let index = 0; index < count; index += 1) {
-      const sample = integers[index] ?? 0;
-      carries |= (sample ^ (sample >> 31)) + 1;
-    }
-    return (carries & 0x8000) !== 0;
+  /**
+   * Looks at what goes into the conversion, since what comes out of it is undefined for numbers far beyond full scale and
+   * for what is no number. Without branches in the loop: the bits of floats are in the order of their magnitudes.
+   */
+  #reachesFullScale(count: number): boolean {
+    const bits = this.#floatBits;
+    let signs = 0;
+    for (let index = 0; index < count; index += 1) signs |= BELOW_FULL_SCALE - ((bits[index] ?? 0) & 0x7fff_ffff);
+    return signs < 0;
   }
 
   #convertSlowly(count: number): void {

@@ -2,7 +2,7 @@ import {
   AV_LOG_QUIET,
   AVERROR_EAGAIN,
   AVERROR_EOF,
-  AV_NOPTS_VALUE,
+  AVERROR_PATCHWELCOME,
   AV_PKT_DATA_ENCRYPTION_INFO,
   AV_PKT_DATA_SKIP_SAMPLES,
   AVSEEK_FLAG_BACKWARD,
@@ -13,7 +13,11 @@ import { AudioError, codecMessage } from './audio-error.js';
 import { checkFile, onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
 import { SKIP_AT_LEAST_SECONDS, skipMethod } from './skip-method.js';
 import type { SkipMethod } from './skip-method.js';
+import { StreamClock } from './stream-clock.js';
 import { readWavHeader } from './wav-header.js';
+
+/** Tags behind the audio, and a last packet that was cut off, may look like so many packets. */
+const TRAILING_JUNK_PACKETS = 3;
 
 /** Where the block that follows a skip must start, both included; anywhere else its timestamp is wrong. */
 interface Landing {
@@ -60,15 +64,9 @@ export class RecordingReader implements Disposable {
   readonly #limitFrames: number;
   /** The length that the file promises; a seek that passes it lands nowhere. */
   readonly #promisedFrames: number;
-  /** One tick of the stream's clock is this many frames. */
-  readonly #framesPerTick: { numerator: number; denominator: number };
+  readonly #clock: StreamClock;
   #packetCount = 0;
   #isEncrypted = false;
-  #firstPts: bigint | undefined;
-  /** Ticks by which timestamps run ahead of the count: they jump where a broadcast was interrupted or streams were joined. */
-  #aheadTicks = 0n;
-  /** Timestamp that the next packet has if it follows on the last one. */
-  #nextPts: bigint | undefined;
   #isDraining = false;
   /** The packet was read, and the decoder wants its blocks fetched before it takes it. */
   #isPacketHeld = false;
@@ -79,6 +77,7 @@ export class RecordingReader implements Disposable {
   #hasSought = false;
   /** What the decoder refused, until it is known whether audio follows it. */
   #refusal: string | undefined;
+  #refusedPackets = 0;
 
   /** @throws AudioError when there is no audio to be had, with the reason. */
   constructor(path: string) {
@@ -108,14 +107,13 @@ export class RecordingReader implements Disposable {
     const codec = Codec.findDecoder(this.#decoder.codecId)?.name ?? '';
     this.info = { sampleRate, channels, container, codec };
     this.#skip = skipMethod(container, codec);
-    const { num, den } = this.#stream.timeBase;
-    this.#framesPerTick = { numerator: num * sampleRate, denominator: den };
+    this.#clock = new StreamClock(this.#stream.timeBase, sampleRate);
     const pcm = codec.startsWith('pcm_') ? wav : undefined;
     const heldBytes = Math.min(wav?.availableBytes ?? Infinity, wav?.declaredBytes ?? Infinity);
     const heldFrames = pcm === undefined ? Infinity : Math.floor(heldBytes / pcm.bytesPerFrame);
     this.#limitFrames = isUnknownLength ? heldFrames : Infinity;
     const { duration } = this.#stream;
-    this.#promisedFrames = pcm === undefined && duration > 0n ? this.#framesOf(duration) : heldFrames;
+    this.#promisedFrames = pcm === undefined && duration > 0n ? this.#clock.framesOf(duration) : heldFrames;
   }
 
   /**
@@ -140,7 +138,7 @@ export class RecordingReader implements Disposable {
         this.#distrustSkip();
         continue;
       }
-      if (result !== AVERROR_EAGAIN) this.#refusal ??= codecMessage(result);
+      if (result !== AVERROR_EAGAIN) this.#noteRefusal(result);
     }
   }
 
@@ -153,7 +151,7 @@ export class RecordingReader implements Disposable {
    */
   skip(from: number, to: number): void {
     const { sampleRate } = this.info;
-    if (this.#skip === undefined || this.#firstPts === undefined || this.#isDraining) return;
+    if (this.#skip === undefined || !this.#clock.isStarted || this.#isDraining) return;
     const target = to - this.#skip.prerollSeconds * sampleRate;
     if (target - from < SKIP_AT_LEAST_SECONDS * sampleRate || target <= this.position) return;
     if (this.#skip.by === 'packets') {
@@ -172,7 +170,7 @@ export class RecordingReader implements Disposable {
     if (this.#wavShortfall !== undefined) return this.#wavShortfall;
     const { container, sampleRate } = this.info;
     if (container === 'flac' && this.#stream.duration > 0n) {
-      const declaredFrames = this.#framesOf(this.#stream.duration);
+      const declaredFrames = this.#clock.framesOf(this.#stream.duration);
       if (this.position < declaredFrames) {
         return `its header says ${declaredFrames} frames, the audio ends at ${this.position} (${(this.position / sampleRate).toFixed(3)} s)`;
       }
@@ -209,17 +207,25 @@ export class RecordingReader implements Disposable {
     if (this.#isPacketHeld) return;
     if (result < 0) {
       // The description of an MP3 that was joined to another holds no audio.
-      if (isXingFrame(this.#packet)) this.#aheadTicks += this.#packet.duration;
-      else this.#refusal ??= codecMessage(result);
+      if (isXingFrame(this.#packet)) this.#clock.leaveOut(this.#packet.duration);
+      else this.#noteRefusal(result);
     }
     this.#packet.unref();
   }
 
-  /** A decoder that refused everything did not meet the end of the audio. */
+  #noteRefusal(result: number): void {
+    this.#refusal ??= codecMessage(result);
+    this.#refusedPackets += 1;
+  }
+
+  /** A decoder that refused everything, or all from some point on, did not meet the end of the audio. */
   #endOfAudio(): false {
-    if (this.position > 0 || this.#refusal === undefined) return false;
+    if (this.#refusal === undefined) return false;
+    if (this.position > 0 && this.#refusedPackets <= TRAILING_JUNK_PACKETS) return false;
     if (this.#isEncrypted) throw new AudioError('encrypted', this.path, 'its audio is encrypted');
-    throw new AudioError('corrupt_recording', this.path, `nothing in it can be decoded (${this.#refusal})`);
+    const where =
+      this.position === 0 ? 'in it' : `after ${(this.position / this.info.sampleRate).toFixed(3)} s of audio`;
+    throw new AudioError('corrupt_recording', this.path, `nothing ${where} can be decoded (${this.#refusal})`);
   }
 
   /** Reads the next packet of the stream; false at the end of the file. */
@@ -228,8 +234,12 @@ export class RecordingReader implements Disposable {
       const result = this.#container.readFrameSync(this.#packet);
       if (result === AVERROR_EOF) return false;
       if (result < 0) {
-        const at = (this.position / this.info.sampleRate).toFixed(3);
-        throw new AudioError('corrupt_recording', this.path, `${codecMessage(result)}, after ${at} s of audio`);
+        const at = `after ${(this.position / this.info.sampleRate).toFixed(3)} s of audio`;
+        // What the Ogg demuxer answers where a joined stream has other parameters.
+        if (result === AVERROR_PATCHWELCOME) {
+          throw new AudioError('format_changes', this.path, `its rate, channels or codec change ${at}`);
+        }
+        throw new AudioError('corrupt_recording', this.path, `${codecMessage(result)}, ${at}`);
       }
       if (this.#packet.streamIndex === this.#stream.index) {
         if (this.#packetCount === 0) {
@@ -244,7 +254,7 @@ export class RecordingReader implements Disposable {
   }
 
   /**
-   * Junk before the first and after the last block is harmless, and so is what a decoder refuses for want of the
+   * Junk before the first block is harmless, a little of it after the last one, and so is what a decoder refuses for want of the
    * packets that a skip passed over; junk between two blocks means that audio is lost.
    */
   #refuseLoss(): void {
@@ -254,14 +264,12 @@ export class RecordingReader implements Disposable {
       throw new AudioError('corrupt_recording', this.path, `damaged at ${at} s of audio (${this.#refusal})`);
     }
     this.#refusal = undefined;
+    this.#refusedPackets = 0;
   }
 
   /** Finds where the block lies; false when it is to be passed over because decoding begins anew. */
   #place(): boolean {
-    if (this.#firstPts === undefined) {
-      this.#firstPts = this.block.pts;
-      this.#aheadTicks = 0n;
-    }
+    if (!this.#clock.isStarted) this.#clock.start(this.block.pts);
     if (this.#landing !== undefined && !this.#land(this.#landing)) return false;
     if (this.#skip?.by === 'seek') this.#checkNumbering();
     this.blockStart = this.position;
@@ -275,7 +283,7 @@ export class RecordingReader implements Disposable {
   }
 
   #land({ earliest, latest }: Landing): boolean {
-    const position = this.#positionOf(this.block.pts) ?? -1;
+    const position = this.#clock.positionOf(this.block.pts) ?? -1;
     if (position < earliest || position > latest) {
       this.#distrustSkip();
       return false;
@@ -295,12 +303,15 @@ export class RecordingReader implements Disposable {
   }
 
   /**
-   * Blocks that are numbered otherwise than they are counted cannot be sought by number. Where that was not done yet,
-   * counting goes on.
+   * A block numbered further than it is counted tells that some are missing. One numbered less begins another file that
+   * was joined to the first: that cannot be sought by number, so counting goes on, unless it is too late for that.
    */
   #checkNumbering(): void {
-    if ((this.#positionOf(this.block.pts) ?? this.position) === this.position) return;
-    if (this.#hasSought) this.#refuseNumbering('jump in their numbering: some are missing, or files were joined');
+    const aheadFrames = (this.#clock.positionOf(this.block.pts) ?? this.position) - this.position;
+    if (aheadFrames === 0) return;
+    if (aheadFrames > 0 || this.#hasSought) {
+      this.#refuseNumbering('jump in their numbering: some are missing, or files were joined');
+    }
     this.#skip = undefined;
   }
 
@@ -311,22 +322,6 @@ export class RecordingReader implements Disposable {
     });
   }
 
-  /** The count that a timestamp stands for. */
-  #positionOf(pts: bigint): number | undefined {
-    if (pts === AV_NOPTS_VALUE || this.#firstPts === undefined) return undefined;
-    return this.#framesOf(pts - this.#firstPts - this.#aheadTicks);
-  }
-
-  #framesOf(ticks: bigint): number {
-    const { numerator, denominator } = this.#framesPerTick;
-    return Number((ticks * BigInt(numerator) + BigInt(denominator >> 1)) / BigInt(denominator));
-  }
-
-  #ticksOf(frames: number): bigint {
-    const { numerator, denominator } = this.#framesPerTick;
-    return (BigInt(frames) * BigInt(denominator)) / BigInt(numerator);
-  }
-
   /** Goes on at the block that holds `target`. */
   #seek(target: number): void {
     const earliest = this.position;
@@ -335,9 +330,8 @@ export class RecordingReader implements Disposable {
   }
 
   #seekTo(target: number): boolean {
-    const start = this.#firstPts === AV_NOPTS_VALUE ? 0n : (this.#firstPts ?? 0n);
-    const ticks = start + this.#ticksOf(target);
-    const result = this.#container.seekFrameSync(this.#stream.index, ticks, AVSEEK_FLAG_BACKWARD);
+    const pts = this.#clock.ptsOf(target);
+    const result = this.#container.seekFrameSync(this.#stream.index, pts, AVSEEK_FLAG_BACKWARD);
     this.#dropPacket();
     this.#decoder.flushBuffers();
     this.#isDraining = false;
@@ -350,36 +344,42 @@ export class RecordingReader implements Disposable {
     this.#isPacketHeld = false;
   }
 
-  /** Reads packets up to the one that holds `target` and decodes none of them. */
+  /** Reads packets up to the one that holds `target`, or that must be decoded, and decodes none of those before it. */
   #skipPackets(target: number, latest: number): void {
     const earliest = this.position;
-    this.#dropPacket();
-    this.#decoder.flushBuffers();
-    while (this.#readPacket()) {
-      const end = this.#positionOf(this.#packet.pts + this.#packet.duration) ?? Infinity;
-      // Where samples are to be cut off, or the decoder may refuse, only decoding tells how many there are.
-      const isSpecial = this.#packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null || isXingFrame(this.#packet);
-      if (end > target || isSpecial) {
-        this.#isPacketHeld = true;
-        this.#landing = { earliest, latest };
+    let isFlushed = false;
+    while (this.#isPacketHeld || this.#readPacket()) {
+      this.#isPacketHeld = true;
+      const end = this.#clock.positionOf(this.#packet.pts + this.#packet.duration) ?? Infinity;
+      if (end > target || this.#mustDecode()) {
+        if (isFlushed) this.#landing = { earliest, latest };
         return;
       }
+      if (!isFlushed) this.#decoder.flushBuffers();
+      isFlushed = true;
       this.position = end;
-      this.#packet.unref();
+      this.#dropPacket();
     }
     this.#isDraining = true;
     this.#decoder.sendPacketSync(null);
   }
 
+  /**
+   * Where samples are to be cut off, or the decoder may refuse, only decoding tells how many there are. Speech in Opus
+   * (SILK) remembers tones for many seconds, but begins anew behind packets of the other kind.
+   */
+  #mustDecode(): boolean {
+    const packet = this.#packet;
+    if (packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null) return true;
+    return this.info.codec === 'opus' ? isSpeechOpus(packet) : isXingFrame(packet);
+  }
+
   #followTimestamps(): void {
-    const { pts, duration } = this.#packet;
-    const expected = this.#nextPts ?? pts;
-    if (pts !== AV_NOPTS_VALUE) this.#aheadTicks += pts - expected;
-    this.#nextPts = (pts === AV_NOPTS_VALUE ? expected : pts) + duration;
-    if (this.info.codec !== 'opus' || this.#firstPts === undefined) return;
+    this.#clock.follow(this.#packet.pts, this.#packet.duration);
+    if (this.info.codec !== 'opus' || !this.#clock.isStarted) return;
     // A stream that is joined to another begins with samples of the encoder's own.
     const cut = this.#packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES)?.readUInt32LE(0) ?? 0;
-    if (cut > 0) this.#aheadTicks += this.#ticksOf(cut);
+    if (cut > 0) this.#clock.leaveOut(this.#clock.ticksOf(cut));
   }
 }
 
@@ -387,4 +387,9 @@ export class RecordingReader implements Disposable {
 function isXingFrame(packet: Packet): boolean {
   const head = packet.data?.subarray(0, 48).toString('latin1') ?? '';
   return head.includes('Xing') || head.includes('Info');
+}
+
+/** Tells whether a packet of Opus has a part in SILK (RFC 6716, section 3.1). */
+function isSpeechOpus(packet: Packet): boolean {
+  return (packet.data?.[0] ?? 0) >> 3 < 16;
 }

@@ -10,6 +10,8 @@ export const MONO: ChannelLayout = AV_CHANNEL_LAYOUT_MONO;
 
 /** Kaiser-windowed sinc; measured figures are in docs/performance.md. Taps count at the lower of the two rates. */
 const FILTER_TAPS = 48;
+/** Towards a higher rate the codec library keeps the whole band whatever the cutoff, so the slope has to be steeper. */
+const FILTER_TAPS_UPWARDS = 72;
 const FILTER_CUTOFF = 0.96;
 const KAISER_BETA = 10;
 /** Above this many phases the bank of filters would take too much memory, and phases are interpolated. */
@@ -49,6 +51,7 @@ export class SpanResampler implements Disposable {
   /** source and target rate without their common divisor */
   readonly #sourceStep: number;
   readonly #targetStep: number;
+  readonly #taps: number;
   #capacity = 0;
   /** Samples that the last conversion made, context included. */
   #converted = 0;
@@ -60,9 +63,10 @@ export class SpanResampler implements Disposable {
     this.#targetRate = targetRate;
     this.#sourceStep = input.sampleRate / divisor;
     this.#targetStep = targetRate / divisor;
+    this.#taps = targetRate > input.sampleRate ? FILTER_TAPS_UPWARDS : FILTER_TAPS;
     const widening = Math.max(1, input.sampleRate / targetRate);
     this.contextFrames =
-      input.sampleRate === targetRate ? 0 : Math.ceil((FILTER_TAPS * widening) / 2 / FILTER_CUTOFF) + 2;
+      input.sampleRate === targetRate ? 0 : Math.ceil((this.#taps * widening) / 2 / FILTER_CUTOFF) + 2;
     this.#output.alloc();
     this.#configure(input, mix);
   }
@@ -129,7 +133,7 @@ export class SpanResampler implements Disposable {
     const options: [string, string][] = [
       ['internal_sample_fmt', 'fltp'],
       ['filter_type', 'kaiser'],
-      ['filter_size', String(FILTER_TAPS)],
+      ['filter_size', String(this.#taps)],
       ['cutoff', String(FILTER_CUTOFF)],
       ['kaiser_beta', String(KAISER_BETA)],
       ['exact_rational', isExact ? '1' : '0'],

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { OutputError, errorMessage, systemCode } from '../errors.js';
 import { sizeOf } from '../run/atomic-file.js';
 import { listDifferences } from './identity.js';
 import type { RunIdentity } from './identity.js';
+import { readMetrics } from './metrics-reader.js';
 import type { CutOutputs } from './options.js';
 
 /** The parts of a metrics file that tell which run it is of, and what came of it. */
@@ -61,18 +61,15 @@ export async function inspectEarlierOutputs(
 }
 
 async function readEarlierMetrics(path: string): Promise<EarlierMetrics | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw new OutputError(`Cannot read "${path}": ${errorMessage(error)}`, { path, cause: error });
-  }
   let metrics: unknown;
   let cause: unknown;
   try {
-    metrics = JSON.parse(text);
+    metrics = await readMetrics(path);
   } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    if (!(error instanceof SyntaxError)) {
+      throw new OutputError(`Cannot read "${path}": ${errorMessage(error)}`, { path, cause: error });
+    }
     cause = error;
   }
   if (isMetrics(metrics)) return metrics;

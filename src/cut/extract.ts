@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { AudioError } from '../audio/audio-error.js';
 import { cutSpans } from '../audio/cut-spans.js';
 import type { SpanSink } from '../audio/cut-spans.js';
@@ -53,6 +54,7 @@ export async function extractRecording(job: ExtractJob, report: Report): Promise
 async function extractInto(writer: PartWriter, job: ExtractJob, report: Report): Promise<Omit<AttemptEnd, 'ordinals'>> {
   const warnings: string[] = [];
   const { snippets, targetSampleRate, channel, audioPath } = job;
+  const reportNowAndThen = thinOut(report);
   using sinks = new SnippetSinks(job, writer);
   try {
     const facts = await cutSpans(
@@ -66,7 +68,7 @@ async function extractInto(writer: PartWriter, job: ExtractJob, report: Report):
       {
         targetRate: targetSampleRate,
         mix: channel,
-        onPosition: (frames, rate) => report(frames / rate),
+        onPosition: (frames, rate) => reportNowAndThen(frames / rate),
         onInfo: ({ sampleRate }) => sinks.setRate(sampleRate),
       },
     );
@@ -85,6 +87,20 @@ async function extractInto(writer: PartWriter, job: ExtractJob, report: Report):
     const message = `Cannot cut "${audioPath}": ${errorMessage(error)}`;
     return { failure: { reason: 'decoder_failed', message }, warnings };
   }
+}
+
+/** Time between two reports: a message costs both processes as much work as some seconds of audio. */
+const REPORT_MS = 100;
+
+/** Passes on some of the reports; the event loop takes its turn at each. */
+function thinOut(report: Report): Report {
+  let nextMs = 0;
+  return async (what) => {
+    const nowMs = performance.now();
+    if (nowMs < nextMs) return await setImmediate();
+    nextMs = nowMs + REPORT_MS;
+    await report(what);
+  };
 }
 
 /**

@@ -20,6 +20,11 @@ const ALWAYS = new Set(['empty', 'overlap', 'too_long', 'too_short', 'no_text', 
 
 const CHUNK_LENGTH = 64 * 1024;
 
+/** What stands before the entries of the recordings. */
+export const PER_ORIGINAL_START = '\n  "per_original": [';
+/** What stands behind them. */
+export const PER_ORIGINAL_END = '],\n  "dropped_segments"';
+
 /**
  * Writes metrics as JSON with two spaces of indentation. One entry a recording may be millions, so the text is passed on in pieces.
  */
@@ -61,7 +66,7 @@ export async function writeMetrics(
     plan_hash: plan.hash,
   };
   // Both objects without the brace that joins them to the list between.
-  let text = `${JSON.stringify(before, null, 2).slice(0, -2)},\n  "per_original": [`;
+  let text = `${JSON.stringify(before, null, 2).slice(0, -2)},${PER_ORIGINAL_START}`;
   for (let index = 0; index < plan.recordingCount; index += 1) {
     const entry = JSON.stringify(spellRecording(metrics.recording(index)), null, 2).replaceAll('\n', '\n    ');
     text += `${index === 0 ? '' : ','}\n    ${entry}`;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { lstat, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -99,14 +98,19 @@ export async function removeFile(filePath: string): Promise<void> {
 export async function checkWritable(finalPath: string): Promise<void> {
   await requireFilePlace(finalPath);
   // Asked by doing: permission bits say little about root, network file systems, access lists and read-only mounts.
-  const probe = path.join(path.dirname(finalPath), `.cutroom-${randomUUID()}`);
+  const probe = path.join(path.dirname(finalPath), PROBE);
   try {
-    await (await open(probe, 'wx')).close();
-    await rm(probe);
+    await rm(probe, { force: true });
+    const handle = await open(probe, 'wx').catch(ignoreExisting);
+    await handle?.close();
+    await rm(probe, { force: true });
   } catch (error) {
     throw writeFailure(error, { action: 'Cannot write to the folder', path: path.dirname(finalPath) });
   }
 }
+
+/** One name for all, so that what a killed process left is removed by the next. */
+const PROBE = '.cutroom-probe';
 
 async function requireFilePlace(finalPath: string): Promise<void> {
   const action = 'Cannot write';
@@ -124,6 +128,11 @@ async function requireFilePlace(finalPath: string): Promise<void> {
   } catch (error) {
     throw writeFailure(error, { action, path: finalPath });
   }
+}
+
+/** Another process asks the same at this moment, and could write. */
+function ignoreExisting(error: unknown): undefined {
+  if (systemCode(error) !== 'EEXIST') throw error;
 }
 
 function ignoreMissing(error: unknown): undefined {

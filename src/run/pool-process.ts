@@ -14,8 +14,10 @@ export type ProcessOutcome =
 /** Signals by which others end a process, where it does not crash by itself. */
 const STOP_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']);
 
-/** How much of what a process wrote to stderr is kept for the message about its death. */
-const STDERR_TAIL = 500;
+/** How much of what a process wrote to stderr is kept to find the reason of its death in. */
+const STDERR_TAIL = 8_000;
+/** How much of it is told. */
+const REASON_LENGTH = 500;
 
 /** One process of a `ProcessPool`, from its start to its end; it takes one job at a time. */
 export class PoolProcess {
@@ -106,11 +108,18 @@ export class PoolProcess {
 
   #describeExit(): string {
     const { code, signal } = this.#exit ?? { code: null, signal: null };
-    const said = this.#stderrTail.trim().split('\n').at(-1) ?? '';
+    const said = findReason(this.#stderrTail);
     if (signal === null && code === null) return said;
     const how = signal ?? `exit code ${code}`;
     return said === '' ? how : `${how}: ${said}`;
   }
+}
+
+/** The line of an error where there is one: Node.js ends its report with the stack and its version. */
+function findReason(said: string): string {
+  const lines = said.split('\n').filter((line) => line.trim() !== '');
+  const reason = lines.findLast((line) => /^\w*Error\b/u.test(line)) ?? lines.at(-1) ?? '';
+  return reason.slice(0, REASON_LENGTH);
 }
 
 const TICKS = 8;

@@ -16,7 +16,7 @@ import type { WavOptions } from '../support/wav-files.js';
 import { cutToMemory, worstDifference } from './cut-to-memory.js';
 
 const RATE = 8_000;
-const FRAMES = 60 * RATE + 77;
+const FRAMES = 45 * RATE + 77;
 const noise = makeNoise(FRAMES, 1, 3, 0.05);
 const bursts = makeSpeechBursts(FRAMES, RATE, { pauseSeconds: 1.7 });
 const SAMPLES = quantize(
@@ -88,9 +88,9 @@ async function countBlocks(file: string, spans: FrameSpan[], rate: number): Prom
   }
 }
 
-/** Decodes no more than a fifth of the 40 s before a span. */
+/** Decodes no more than a fifth of the 30 s before a span. */
 async function isSkipping(file: string, rate: number): Promise<boolean> {
-  const at = 40 * rate;
+  const at = 30 * rate;
   const all = await countBlocks(file, [{ firstFrame: 0, endFrame: at + 1 }], rate);
   const ends = [
     { firstFrame: 0, endFrame: 1 },
@@ -162,7 +162,7 @@ describe('cutSpans()', () => {
     const joined = write('joined.flac', Buffer.concat([flac, flac]));
     const spans = [
       { firstFrame: 20 * RATE, endFrame: 21 * RATE },
-      { firstFrame: 90 * RATE, endFrame: 91 * RATE },
+      { firstFrame: 80 * RATE, endFrame: 81 * RATE },
     ];
     const cut = await cutToMemory(joined, spans, { targetRate: RATE });
     expect(worstDifference(cut.spans[0]?.samples ?? [], SAMPLES.slice(20 * RATE, 21 * RATE))).toBe(0);

@@ -74,7 +74,7 @@ describe('cut()', () => {
   });
 
   test.for(['SIGTERM'] as const)('stops at %s within 5 s and keeps every finished snippet', async (signal, context) => {
-    const corpus = await makeGoodCorpus(await makeFolder(context), 30);
+    const corpus = await makeGoodCorpus(await makeFolder(context), 60);
     const expected = await runUndisturbed(corpus);
     const driver = startDriver(corpus.options, { checkpointMs: 0 });
     expect(await isSoon(() => countParts(corpus.options.outputDir) > 1, 10_000)).toBe(true);

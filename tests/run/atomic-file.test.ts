@@ -158,6 +158,13 @@ describe('checkWritable()', () => {
     expect(await readFile(path.join(folder, 'b'), 'utf8')).toBe('b');
   });
 
+  test('removes what a process left that was killed while it asked, and asks along with others', async () => {
+    await writeFile(path.join(folder, '.cutroom-probe'), '');
+    await checkWritable(path.join(folder, 'a'));
+    await Promise.all(Array.from({ length: 20 }, (_, k) => checkWritable(path.join(folder, `${k}`))));
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   test('refuses a folder as the file', async () => {
     await expect(checkWritable(folder)).rejects.toThrow(OutputError);
     await expect(checkWritable(folder)).rejects.toThrow(`Cannot write "${folder}": it is a folder`);

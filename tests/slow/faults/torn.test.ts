@@ -90,12 +90,13 @@ async function flip(file: string, at: number): Promise<void> {
 }
 
 describe('cut() goes on with', () => {
-  test('a journal torn at any byte of its last record, or with any byte of it changed', async (context) => {
+  test('a journal torn at any byte of its last record, or with bytes of it changed', async (context) => {
     const stopped = await stopBeforeTheTar(context);
     const { start, end } = await lastLineOf(journalOf(stopped.left));
     expect(end - start).toBeGreaterThan(100);
     for (let at = start; at < end; at += 1) {
       await expectResumed(stopped, `torn at ${at - start} of ${end - start}`, (out) => truncate(journalOf(out), at));
+      if (at % 4 > 0) continue;
       await expectResumed(stopped, `changed at ${at - start} of ${end - start}`, (out) => flip(journalOf(out), at));
     }
   });
@@ -107,24 +108,24 @@ describe('cut() goes on with', () => {
     }
   });
 
-  test.for(['end', 'snippet'] as const)(
-    'an index torn at any byte of the last record of a %s',
-    async (kind, context) => {
-      const stopped = await stopBeforeTheTar(context);
-      const index = partOf(stopped.left, 'index');
-      const whole = await readFile(index);
-      const last = await lastLineOf(index);
-      expect(whole.subarray(last.start).toString()).toContain('"kind":"end"');
-      const start = kind === 'end' ? last.start : whole.lastIndexOf('\n', last.start - 2) + 1;
-      const end = kind === 'end' ? last.end : last.start;
-      for (let at = start; at < end; at += 1) {
-        await expectResumed(stopped, `torn at ${at - start} of ${end - start}`, async (out) => {
-          await forgetLast(out);
-          await truncate(partOf(out, 'index'), at);
-        });
-      }
-    },
-  );
+  test.for([
+    ['any byte of its last record', 'end', 1],
+    ['places in the record of its last snippet', 'snippet', 8],
+  ] as const)('an index torn at %s', async ([, kind, step], context) => {
+    const stopped = await stopBeforeTheTar(context);
+    const index = partOf(stopped.left, 'index');
+    const whole = await readFile(index);
+    const last = await lastLineOf(index);
+    expect(whole.subarray(last.start).toString()).toContain('"kind":"end"');
+    const start = kind === 'end' ? last.start : whole.lastIndexOf('\n', last.start - 2) + 1;
+    const end = kind === 'end' ? last.end : last.start;
+    for (let at = start; at < end; at += step) {
+      await expectResumed(stopped, `torn at ${at - start} of ${end - start}`, async (out) => {
+        await forgetLast(out);
+        await truncate(partOf(out, 'index'), at);
+      });
+    }
+  });
 
   test('a part torn at any byte of its last snippet', async (context) => {
     const stopped = await stopBeforeTheTar(context);

@@ -25,7 +25,7 @@ import {
 
 describe('cut()', () => {
   test.skipIf(!HAS_PROC)('stops at a Ctrl-C, which goes to its decoders too (needs /proc)', async (context) => {
-    const corpus = await makeGoodCorpus(await makeFolder(context), 30);
+    const corpus = await makeGoodCorpus(await makeFolder(context), 60);
     const expected = await runUndisturbed(corpus);
     const driver = startDriver(corpus.options, { detached: true });
     expect(await isSoon(() => listChildren(driver.pid).length > 0, 10_000)).toBe(true);
@@ -120,19 +120,21 @@ describe('cut() over the work of another run', () => {
     await expectOutputs(options.outputDir, expected);
   });
 
-  test('starts anew where the journal was deleted, and never uses the parts that were left', async (context) => {
-    const corpus = await makeGoodCorpus(await makeFolder(context));
-    const { options } = corpus;
-    await stopAt(corpus, 4);
-    await rm(path.join(options.outputDir, '.cutroom-cut', 'journal'));
-    const changed = { ...options, outputFormat: 'wav' } as const;
-    const expected = await runUndisturbed({
-      ...corpus,
-      options: { ...changed, outputDir: path.join(corpus.folder, 'other') },
-    });
-    await cut(changed);
-    await expectOutputs(options.outputDir, expected);
-  });
+  test.for(['deleted', 'emptied'])(
+    'starts anew where the journal was %s, and never uses the parts that were left',
+    async (what, context) => {
+      const corpus = await makeGoodCorpus(await makeFolder(context));
+      const { options } = corpus;
+      await stopAt(corpus, 4);
+      const journal = path.join(options.outputDir, '.cutroom-cut', 'journal');
+      await (what === 'deleted' ? rm(journal) : truncate(journal));
+      const changed = { ...options, outputFormat: 'wav' } as const;
+      const other = { ...corpus, options: { ...changed, outputDir: path.join(corpus.folder, 'other') } };
+      const expected = await runUndisturbed(other);
+      await cut(changed);
+      await expectOutputs(options.outputDir, expected);
+    },
+  );
 
   test('goes on where an interrupted --overwrite stopped', async (context) => {
     const corpus = await makeGoodCorpus(await makeFolder(context));
@@ -152,7 +154,7 @@ describe('cut() over the work of another run', () => {
 });
 
 test('a run whose work folder is deleted ends with its path, and the next one is whole', async (context) => {
-  const corpus = await makeGoodCorpus(await makeFolder(context), 30);
+  const corpus = await makeGoodCorpus(await makeFolder(context), 60);
   const { options } = corpus;
   const expected = await runUndisturbed(corpus);
   const driver = startDriver(options);

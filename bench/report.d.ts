@@ -1,0 +1,1 @@
+export function printReport(results: object): string;
