@@ -8,7 +8,7 @@ export type ChannelMix = 'average' | number;
 
 export const MONO: ChannelLayout = AV_CHANNEL_LAYOUT_MONO;
 
-/** Kaiser-windowed sinc; measured figures are in docs/performance.md. Taps count at the lower of the two rates. */
+/** Kaiser-windowed sinc; its limits are in docs/performance.md. Taps count at the lower of the two rates. */
 const FILTER_TAPS = 48;
 /** Towards a higher rate the codec library keeps the whole band whatever the cutoff, so the slope has to be steeper. */
 const FILTER_TAPS_UPWARDS = 72;
