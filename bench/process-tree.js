@@ -1,14 +1,16 @@
 // Runs commands and measures each together with all the processes that it starts. Needs Linux, for its /proc.
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 const POLL_MS = 50;
+/** Looking at memory may take one part in so many of a core: with large processes it takes long. */
+const POLL_SHARE = 50;
 /** How much of what a failed command wrote to stderr is told. */
 const STDERR_TAIL = 2000;
 /** A shell that waits for the command, so that the kernel adds up in it what the command and its children used. */
 const SCRIPT = '"$@" 3>&-; code=$?; cat /proc/$$/stat >&3; exit $code';
 /** Places in /proc/<pid>/stat, counted from the state, which is the first field after the name. See proc_pid_stat(5). */
-const STAT = { parent: 1, childrenUser: 13, childrenSystem: 14 };
+const STAT = { childrenUser: 13, childrenSystem: 14 };
 
 /**
  * Runs a command to its end.
@@ -28,7 +30,12 @@ export async function measure(command) {
     stream.setEncoding('utf8').on('data', (text) => (texts[k] += text));
   }
   let peakBytes = 0;
-  const timer = setInterval(() => (peakBytes = Math.max(peakBytes, treeBytes(shell.pid))), POLL_MS);
+  let timer = setTimeout(poll, POLL_MS);
+  function poll() {
+    const before = performance.now();
+    peakBytes = Math.max(peakBytes, treeBytes(shell.pid));
+    timer = setTimeout(poll, Math.max(POLL_MS, (performance.now() - before) * POLL_SHARE));
+  }
   try {
     const code = await new Promise((resolve, reject) => shell.on('error', reject).on('close', resolve));
     const wallSeconds = (performance.now() - startMs) / 1000;
@@ -36,28 +43,25 @@ export async function measure(command) {
     if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${stderr.slice(-STDERR_TAIL)}`);
     return { wallSeconds, cpuSeconds: cpuSecondsIn(stat), peakBytes, stdout };
   } finally {
-    clearInterval(timer);
+    clearTimeout(timer);
   }
 }
 
 /** Memory of the processes below `root`, which itself is not counted. */
 function treeBytes(root) {
-  const children = new Map();
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/u.test(name)) continue;
-    const fields = statFields(readIfThere(`/proc/${name}/stat`));
-    if (fields === undefined) continue;
-    const parent = Number(fields[STAT.parent]);
-    children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-  }
   let bytes = 0;
-  for (const waiting = [...(children.get(root) ?? [])]; waiting.length > 0;) {
+  for (const waiting = childrenOf(root); waiting.length > 0;) {
     const pid = waiting.pop();
-    waiting.push(...(children.get(pid) ?? []));
+    waiting.push(...childrenOf(pid));
     const pss = /^Pss:\s+(\d+) kB/mu.exec(readIfThere(`/proc/${pid}/smaps_rollup`));
     bytes += Number(pss?.[1] ?? 0) * 1024;
   }
   return bytes;
+}
+
+/** Those that the process's main thread started, as Node.js and Python do. */
+function childrenOf(pid) {
+  return readIfThere(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean);
 }
 
 function cpuSecondsIn(stat) {
