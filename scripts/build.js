@@ -7,14 +7,16 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const folder = mkdtempSync('.build-');
+// Beside dist/, so that source maps find src/ from both places.
+const made = mkdtempSync('.build-');
+const old = `${made}-old`;
 try {
-  process.exitCode = build(path.join(folder, 'new'), path.join(folder, 'old'));
+  process.exitCode = build();
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
 }
 
-function build(made, old) {
+function build() {
   const compiler = path.join(
     path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
     'bin',
@@ -23,6 +25,7 @@ function build(made, old) {
   const args = [compiler, '--project', 'tsconfig.json', '--outDir', made];
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
   if (status !== 0) return status ?? 1;
+  chmodSync(made, 0o755);
   chmodSync(path.join(made, 'cli/main.js'), 0o755);
   try {
     renameSync('dist', old);

@@ -4,6 +4,7 @@ import type { CutFlags } from './commands/cut.js';
 import type { CliContext } from './context.js';
 import { formatCutSummary, summaryAsJson } from './cut-summary.js';
 import { formatCutProgress } from './cut-progress.js';
+import { listFirstFailures } from './first-failures.js';
 import { ProgressLine } from './progress-line.js';
 
 /** Exit code when more of the data failed than was allowed. */
@@ -39,6 +40,11 @@ export async function runCut(context: CliContext, flags: CutFlags): Promise<void
     line.end();
     if (flags.json) stdout.write(`${JSON.stringify(summaryAsJson(result))}\n`);
     say(formatCutSummary(result, flags.verbose));
+    const { skippedRows, failedSnippets } = result.summary;
+    if (!flags.quiet && Object.keys(skippedRows).length + Object.keys(failedSnippets).length > 0) {
+      say('The first failure of each reason:');
+      for (const text of await listFirstFailures(result.outputs.failures)) say(`  ${text}`);
+    }
     if (!result.isWithinLimit) {
       if (flags.quiet) stderr.write(`error: some of the data failed; see "${result.outputs.failures}"\n`);
       context.process.exitCode = DATA_EXIT_CODE;

@@ -108,10 +108,23 @@ describe('cutroom cut', () => {
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/rows skipped +invalid_json 1\n/u);
     expect(stderr).toContain('failures.jsonl');
+    expect(stderr).toContain(`${own}:2:16: the line ends inside an object or array\n`);
+    expect(stderr).toMatch(/^ {4}hint: /mu);
     const { exitCode: again } = await runCli([...args, '--max-failures', '1']);
     expect(again).toBe(0);
     const { exitCode: share } = await runCli([...args, '--max-failures', '10%']);
     expect(share).toBe(1);
+  });
+
+  it('shows the first failure of each reason', async () => {
+    const row = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, unknown>;
+    const own = path.join(folder, 'own.jsonl');
+    const lost = { ...row, id: 'lost', audio_filepath: 'lost.wav' };
+    writeFileSync(own, `[1]\n[2]\n${JSON.stringify(lost)}\n`);
+    const { stderr } = await runCli(cutSample().with(2, own));
+    const shown = stderr.slice(stderr.indexOf('The first failure of each reason:\n'));
+    expect(shown.match(/an array, not an object/gu)).toHaveLength(1);
+    expect(shown.match(/lost\.wav": there is no such file/gu)).toHaveLength(1);
   });
 
   it('stops with 130 on a signal, and goes on afterwards', async () => {
