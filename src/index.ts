@@ -1,7 +1,7 @@
 export { generateList } from './build/generate-list.js';
 export type { GenerateListContext, GenerateListResult, ListProgress } from './build/generate-list.js';
 export type { GenerateListOptions } from './build/list-options.js';
-export type { ListProblem, ListProblemCounts, ListProblemKind } from './build/list-problem.js';
+export type { ShardProblem, ShardProblemCounts, ShardProblemKind } from './shard/shard-problem.js';
 export { cut, planCut } from './cut/cut.js';
 export type { CutContext, CutResult } from './cut/cut.js';
 export type { CutOptions, CutOutputs, FailureLimit } from './cut/options.js';

@@ -6,11 +6,11 @@ import { formatShardLine, hoursOfMicros, parseShardLine } from '../manifest/shar
 import { checkWritable, ensureFolder, writeFileAtomic } from '../run/atomic-file.js';
 import { orderedMap } from '../run/ordered-map.js';
 import { ProcessPool } from '../run/process-pool.js';
-import { compareShard, type ShardFacts } from './compare-shard.js';
-import { IdIndex } from './id-index.js';
+import { compareShard, type ShardFacts, type ShardPair } from '../shard/compare-shard.js';
+import { IdIndex } from '../shard/id-index.js';
 import { resolveListOptions, type GenerateListOptions, type ResolvedListOptions } from './list-options.js';
-import { ProblemLog, type ListProblem, type ListProblemCounts } from './list-problem.js';
-import { findShardPairs, type ShardPair, type ShardPairs } from './shard-pairs.js';
+import { ProblemLog, type ShardProblem, type ShardProblemCounts } from '../shard/shard-problem.js';
+import { findShardPairs, type ShardPairs } from './shard-pairs.js';
 
 /** How far a list is. */
 export interface ListProgress {
@@ -27,7 +27,7 @@ export interface GenerateListContext {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: ListProgress) => void) | undefined;
   /** Takes every problem, in the order of the list. */
-  onProblem?: ((problem: ListProblem) => void) | undefined;
+  onProblem?: ((problem: ShardProblem) => void) | undefined;
 }
 
 /** What came of a list. */
@@ -45,9 +45,9 @@ export interface GenerateListResult {
   /** Exact sum of the rows' durations. */
   durationMicros: bigint;
   /** How many problems there are, by kind. */
-  problemCounts: ListProblemCounts;
+  problemCounts: ShardProblemCounts;
   /** The first 1,000 of each kind, in the order of the list. */
-  problems: readonly ListProblem[];
+  problems: readonly ShardProblem[];
   /** Wall time. */
   seconds: number;
 }
@@ -141,7 +141,7 @@ async function findListFault(output: string): Promise<string | undefined> {
 }
 
 type FoundTar = ShardPairs['found'][number];
-type ComparedTar = (ShardPair & { facts: ShardFacts }) | { tarPath: string; problem: ListProblem };
+type ComparedTar = (ShardPair & { facts: ShardFacts }) | { tarPath: string; problem: ShardProblem };
 
 async function compareShards(
   pairs: ShardPairs,
@@ -184,7 +184,7 @@ function compareHere(): ShardComparer {
 }
 
 function compareInProcesses(size: number): ShardComparer {
-  const program = new URL('compare-process.js', import.meta.url);
+  const program = new URL('../shard/compare-process.js', import.meta.url);
   const pool = new ProcessPool({ program, size, silenceMs: SILENCE_MS });
   return {
     compare: async ({ tarPath, manifestPath }, signal) => {

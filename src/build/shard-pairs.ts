@@ -3,22 +3,17 @@ import path from 'node:path';
 import { errorMessage, InputError, systemCode } from '../errors.js';
 import { shardPathFault } from '../manifest/shard-list.js';
 import { compareCodePoints } from '../tar/order.js';
+import type { ShardPair } from '../shard/compare-shard.js';
 import type { ResolvedListOptions } from './list-options.js';
-import type { ListProblem } from './list-problem.js';
-import { matchPaths, type PatternMatch } from './path-pattern.js';
-
-/** A tar and its manifest, by absolute paths. */
-export interface ShardPair {
-  tarPath: string;
-  manifestPath: string;
-}
+import type { ShardProblem } from '../shard/shard-problem.js';
+import { matchPaths, type PatternMatch } from '../shard/path-pattern.js';
 
 /** The shards that a pattern finds, in the order of the list. */
 export interface ShardPairs {
   /** Tars with a manifest, or what speaks against a tar: it is left out. */
-  found: (ShardPair | { tarPath: string; problem: ListProblem })[];
+  found: (ShardPair | { tarPath: string; problem: ShardProblem })[];
   /** What is wrong besides, about files that belong to no tar that was found. */
-  problems: ListProblem[];
+  problems: ShardProblem[];
 }
 
 /** In the order in which they are looked for. */
@@ -41,7 +36,7 @@ export async function findShardPairs(options: ResolvedListOptions): Promise<Shar
       hint: 'See that the path is right, and quote the pattern, so that the shell leaves it alone.',
     });
   }
-  const problems = match.missing.map((name): ListProblem => {
+  const problems = match.missing.map((name): ShardProblem => {
     const file = path.resolve(name);
     return { kind: 'missing_tar', message: 'there is no such file, though the pattern names it', file };
   });
@@ -69,7 +64,7 @@ async function findManifest(
   tarPath: string,
   { txtDir, audioPrefix, txtPrefix }: ResolvedListOptions,
   usedNames: Set<string>,
-): Promise<(ShardPair & { second?: ListProblem }) | { tarPath: string; problem: ListProblem }> {
+): Promise<(ShardPair & { second?: ShardProblem }) | { tarPath: string; problem: ShardProblem }> {
   const key = shardKey(tarPath);
   if (!key.startsWith(audioPrefix)) {
     const message = `its name does not begin with the prefix ${JSON.stringify(audioPrefix)}`;
@@ -96,7 +91,7 @@ function describeLoneManifest(
   name: string,
   { txtDir, audioPrefix, txtPrefix }: ResolvedListOptions,
   match: PatternMatch,
-): ListProblem[] {
+): ShardProblem[] {
   if (!name.startsWith(txtPrefix)) return [];
   const key = `${audioPrefix}${name.slice(txtPrefix.length, name.lastIndexOf('.'))}`;
   const tarName = ['.tar', '.tar.gz'].map((end) => `${key}${end}`).find((wanted) => match.matchesName(wanted));

@@ -1,5 +1,5 @@
 import type { GenerateListResult } from '../build/generate-list.js';
-import type { ListProblem, ListProblemKind } from '../build/list-problem.js';
+import type { ShardProblem, ShardProblemKind } from '../shard/shard-problem.js';
 import { hoursOfMicros } from '../manifest/shard-list.js';
 import { count, duration } from './cut-progress.js';
 
@@ -9,7 +9,7 @@ const MAX_SHOWN = 5;
 const DECIMALS = 6;
 
 /** A problem with its place, on one line: `warning: train.jsonl:3: …`. */
-export function formatListProblem({ file, line, column, offsetBytes, message, hint }: ListProblem): string {
+export function formatShardProblem({ file, line, column, offsetBytes, message, hint }: ShardProblem): string {
   const place = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`;
   const byte = offsetBytes === undefined ? '' : ` at byte ${count(offsetBytes)}`;
   return `warning: ${file}${place}${byte}: ${message}${hint === undefined ? '' : ` (${hint})`}`;
@@ -73,13 +73,13 @@ const HEADLINES: Readonly<Record<GenerateListResult['kind'], string>> = {
 
 /** The first problems of each kind, in the order of the list, and how many are not shown. */
 function listFirst({ problems, problemCounts }: GenerateListResult): string[] {
-  const shown = new Map<ListProblemKind, number>();
+  const shown = new Map<ShardProblemKind, number>();
   const lines: string[] = [];
   for (const problem of problems) {
     const number = (shown.get(problem.kind) ?? 0) + 1;
     if (number > MAX_SHOWN) continue;
     shown.set(problem.kind, number);
-    lines.push(formatListProblem(problem));
+    lines.push(formatShardProblem(problem));
   }
   const hidden = Object.entries(problemCounts).filter(([, number]) => number > MAX_SHOWN);
   for (const [kind, number] of hidden) {

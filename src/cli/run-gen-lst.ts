@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.js';
 import type { GenLstFlags } from './commands/gen-lst.js';
 import type { CliContext } from './context.js';
-import { formatListProblem, formatListRefusal, formatListSummary, listSummaryAsJson } from './gen-lst-summary.js';
+import { formatShardProblem, formatListRefusal, formatListSummary, listSummaryAsJson } from './gen-lst-summary.js';
 import { count } from './cut-progress.js';
 import { ProgressLine } from './progress-line.js';
 
@@ -22,7 +22,7 @@ export async function runGenLst(context: CliContext, flags: GenLstFlags): Promis
       onProgress: ({ shards, totalShards, samples }) =>
         line.show(() => `comparing: ${count(shards)} of ${count(totalShards)} shards, ${count(samples)} rows`),
       onProblem: (problem) => {
-        if (flags.verbose) line.note(formatListProblem(problem));
+        if (flags.verbose) line.note(formatShardProblem(problem));
       },
     });
     line.end();

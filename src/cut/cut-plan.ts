@@ -13,7 +13,7 @@ import type { PlanTable, TableRow } from './plan-table.js';
 import { readSegments, type Segment } from './segments.js';
 import { limitsOf } from './settings.js';
 import { nameSnippet, toSafeId } from './snippet-name.js';
-import { toSeconds } from './times.js';
+import { toSeconds } from '../audio/times.js';
 import { DROP_REASONS, type DropCounts, type OutputFormat } from './types.js';
 import type { PlannedSnippet, PlanSettings, SkipReason } from './types.js';
 

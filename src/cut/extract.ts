@@ -10,7 +10,7 @@ import { PartWriter } from './part.js';
 import type { AttemptEnd } from './part.js';
 import { PartFault, SnippetBytes } from './snippet-bytes.js';
 import { readSourceFacts } from './source-facts.js';
-import { endFrame, firstFrame } from './times.js';
+import { endFrame, firstFrame } from '../audio/times.js';
 import type { ChannelChoice, OutputFormat } from './types.js';
 
 /** One attempt to cut the snippets of a recording; plain data. */

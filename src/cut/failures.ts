@@ -1,6 +1,6 @@
 import type { CutPlan } from './cut-plan.js';
 import type { RecordingOutcome } from './run-journal.js';
-import { toSeconds } from './times.js';
+import { toSeconds } from '../audio/times.js';
 import type { FailureRecord } from './types.js';
 
 /**

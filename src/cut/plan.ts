@@ -12,7 +12,7 @@ import { PlanTable } from './plan-table.js';
 import { findRepeatedNgrams } from './repetition.js';
 import { checkPlanSettings, hashPlan, limitsOf, type PlanLimits } from './settings.js';
 import { formatNameTime, toSafeId } from './snippet-name.js';
-import { toSeconds } from './times.js';
+import { toSeconds } from '../audio/times.js';
 import type { FailureRecord, PlanSettings, SkipReason } from './types.js';
 
 export interface PlanContext {

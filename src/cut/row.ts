@@ -2,7 +2,7 @@ import { JsonObject, kindOfJson } from '../manifest/json-object.js';
 import type { PlannedRecording } from './cut-plan.js';
 import { joinTexts } from './segment-text.js';
 import type { Segment } from './segments.js';
-import { toMicros, toSeconds } from './times.js';
+import { toMicros, toSeconds } from '../audio/times.js';
 import type { PlannedSnippet, PlanSettings } from './types.js';
 
 export interface RowFacts {

@@ -1,6 +1,6 @@
 import { JsonObject, kindOfJson } from '../manifest/json-object.js';
 import { stripText } from './segment-text.js';
-import { toMicros } from './times.js';
+import { toMicros } from '../audio/times.js';
 
 /** A segment of a row with times that can be used. */
 export interface Segment {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PackLimits } from './pack.js';
 import type { PlanSettings } from './types.js';
-import { toMicros } from './times.js';
+import { toMicros } from '../audio/times.js';
 
 /** Changes whenever equal settings and input would give another plan. */
 const PLAN_FORMAT = 1;

@@ -14,7 +14,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateList } from '#cutroom/build/generate-list.js';
 import type { GenerateListOptions } from '#cutroom/build/list-options.js';
-import type { ListProblem } from '#cutroom/build/list-problem.js';
+import type { ShardProblem } from '#cutroom/shard/shard-problem.js';
 import { CanceledError, InputError, OutputError, UsageError } from '#cutroom/errors.js';
 import { jsonLines, rowOf, ShardFolder, tarBytes } from '../support/shard-files.js';
 
@@ -174,7 +174,7 @@ describe('generateList()', () => {
       Array.from({ length: 1500 }, (_, index) => `u${index}.flac`),
       [],
     );
-    const heard: ListProblem[] = [];
+    const heard: ShardProblem[] = [];
     const { problems, problemCounts } = await generateList(optionsFor(), {
       onProblem: (problem) => heard.push(problem),
     });
@@ -244,7 +244,7 @@ interface Case {
   /** Besides the good shard `z`. */
   make: () => unknown;
   /** Of each problem, in order. */
-  problems: Partial<ListProblem>[];
+  problems: Partial<ShardProblem>[];
   /** Whether the bad shard, `a`, is on the list. */
   isListed?: boolean;
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dropEmpty, findOverlaps, sortByTime, type Interval } from '#cutroom/cut/overlap.js';
-import { toMicros } from '#cutroom/cut/times.js';
+import { toMicros } from '#cutroom/audio/times.js';
 
 type Span = [start: number, end: number];
 

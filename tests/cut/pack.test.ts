@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgePack, packSegments, type PackLimits } from '#cutroom/cut/pack.js';
-import { toMicros, toSeconds } from '#cutroom/cut/times.js';
+import { toMicros, toSeconds } from '#cutroom/audio/times.js';
 
 type Piece = [start: number, end: number, text?: string];
 

@@ -111,7 +111,7 @@ describe('docs/formats.md has every reason', () => {
     ['of recordings that cannot be read', listLiterals('audio/audio-error.ts', 'AudioFailure'), 'not_audio'],
     ['of decoder processes', listLiteralsOf('cut/recording-extractor.ts', 'reason'), 'decoder_hung'],
     ['of recordings that cannot be cut', listLiteralsOf('cut/extract.ts', 'reason'), 'decoder_failed'],
-    ['of problems with shards', listLiterals('build/list-problem.ts', 'ListProblemKind'), 'split_sample'],
+    ['of problems with shards', listLiterals('shard/shard-problem.ts', 'ShardProblemKind'), 'split_sample'],
     ['of bad segments', listLiteralsOf('cut/segments.ts', 'reason'), 'bad_text'],
   ])('%s', (_, reasons, oneOfThem) => {
     expect(reasons).toContain(oneOfThem);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expandBraces } from '#cutroom/build/brace-expansion.js';
+import { expandBraces } from '#cutroom/shard/brace-expansion.js';
 import { UsageError } from '#cutroom/errors.js';
 
 describe('expandBraces()', () => {

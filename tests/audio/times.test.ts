@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endFrame, firstFrame, toMicros, toSeconds } from '#cutroom/cut/times.js';
+import { endFrame, firstFrame, toMicros, toSeconds } from '#cutroom/audio/times.js';
 
 describe('toMicros()', () => {
   it('takes the float noise out of spans', () => {

@@ -1,5 +1,5 @@
 /** What can be wrong with the shards that a list is to name. */
-export type ListProblemKind =
+export type ShardProblemKind =
   /** The pattern names a tar that is not there. */
   | 'missing_tar'
   /** It is no tar, or torn or damaged. */
@@ -40,8 +40,8 @@ export type ListProblemKind =
   | 'split_sample';
 
 /** One thing that is wrong, and where. */
-export interface ListProblem {
-  kind: ListProblemKind;
+export interface ShardProblem {
+  kind: ShardProblemKind;
   message: string;
   /** The tar or manifest at fault. */
   file: string;
@@ -63,19 +63,19 @@ export function reasonOf(message: string, file: string): string {
 }
 
 /** How many problems of each kind there are. */
-export type ListProblemCounts = Partial<Record<ListProblemKind, number>>;
+export type ShardProblemCounts = Partial<Record<ShardProblemKind, number>>;
 
 /** How many problems of one kind are kept with their places. */
 export const MAX_KEPT_PROBLEMS = 1000;
 
 /** Problems as they are met: all are counted and handed on, so many of each kind are kept. */
 export class ProblemLog {
-  readonly counts: ListProblemCounts = {};
-  readonly kept: ListProblem[] = [];
-  readonly #onProblem: ((problem: ListProblem) => void) | undefined;
+  readonly counts: ShardProblemCounts = {};
+  readonly kept: ShardProblem[] = [];
+  readonly #onProblem: ((problem: ShardProblem) => void) | undefined;
   #count = 0;
 
-  constructor(onProblem?: (problem: ListProblem) => void) {
+  constructor(onProblem?: (problem: ShardProblem) => void) {
     this.#onProblem = onProblem;
   }
 
@@ -84,7 +84,7 @@ export class ProblemLog {
     return this.#count;
   }
 
-  add(problem: ListProblem): void {
+  add(problem: ShardProblem): void {
     const count = (this.counts[problem.kind] ?? 0) + 1;
     this.counts[problem.kind] = count;
     this.#count += 1;

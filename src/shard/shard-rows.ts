@@ -3,7 +3,7 @@ import { CutroomError, errorMessage } from '../errors.js';
 import { kindOfJson, type JsonObject } from '../manifest/json-object.js';
 import { manifestLines, type ManifestLine } from '../manifest/lines.js';
 import { parseRowLine } from '../manifest/row-line.js';
-import { reasonOf, type ListProblem } from './list-problem.js';
+import { reasonOf, type ShardProblem } from './shard-problem.js';
 import { sampleKey } from './sample-key.js';
 import type { ShardSample } from './shard-members.js';
 
@@ -13,7 +13,7 @@ export interface ShardRows {
   rowCount: number;
   /** Sum of their durations, each to the nearest microsecond. */
   durationMicros: bigint;
-  problems: ListProblem[];
+  problems: ShardProblem[];
   isReadable: boolean;
 }
 
@@ -139,7 +139,7 @@ class RowCollector {
     this.#note({ kind: 'row_without_member', message, line, id, hint });
   }
 
-  #note(problem: Omit<ListProblem, 'file'>): void {
+  #note(problem: Omit<ShardProblem, 'file'>): void {
     this.found.problems.push({ ...problem, file: this.#file });
   }
 }

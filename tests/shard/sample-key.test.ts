@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAudioName, isLoaderMeta, loaderGroup, sampleKey } from '#cutroom/build/sample-key.js';
+import { isAudioName, isLoaderMeta, loaderGroup, sampleKey } from '#cutroom/shard/sample-key.js';
 
 // The answers are those of WebDataset 1.0.2 and ATdataset 0.2.6.
 describe('sampleKey() and loaderGroup()', () => {

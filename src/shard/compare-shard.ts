@@ -1,7 +1,12 @@
-import type { ListProblem } from './list-problem.js';
+import type { ShardProblem } from './shard-problem.js';
 import { readShardMembers } from './shard-members.js';
-import type { ShardPair } from './shard-pairs.js';
 import { readShardRows } from './shard-rows.js';
+
+/** A tar and its manifest, by absolute paths. */
+export interface ShardPair {
+  tarPath: string;
+  manifestPath: string;
+}
 
 /** What a shard is found to be. Plain data: it travels between processes. */
 export interface ShardFacts {
@@ -12,7 +17,7 @@ export interface ShardFacts {
   /** Where the headers of their members start. */
   offsetsBytes: number[];
   /** Those of the tar first, then those of the manifest by line, then members without rows. */
-  problems: ListProblem[];
+  problems: ShardProblem[];
   /** False where the tar or the manifest cannot be read: no loader could. */
   isListable: boolean;
 }

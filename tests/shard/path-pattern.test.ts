@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { matchPaths } from '#cutroom/build/path-pattern.js';
+import { matchPaths } from '#cutroom/shard/path-pattern.js';
 
 let folder: string;
 beforeAll(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IdIndex } from '#cutroom/build/id-index.js';
+import { IdIndex } from '#cutroom/shard/id-index.js';
 
 describe('IdIndex', () => {
   it('remembers the shard in which an id was met first, however many there are', () => {

@@ -1,6 +1,6 @@
 import { CutroomError, errorMessage } from '../errors.js';
 import { members, type TarMember } from '../tar/reader.js';
-import { reasonOf, type ListProblem } from './list-problem.js';
+import { reasonOf, type ShardProblem } from './shard-problem.js';
 import { isAudioName, isLoaderMeta, loaderGroup, sampleKey } from './sample-key.js';
 
 /** What the members of one id are. */
@@ -18,7 +18,7 @@ export interface ShardSample {
 export interface ShardMembers {
   /** By id, in the order of the tar. */
   samples: Map<string, ShardSample>;
-  problems: ListProblem[];
+  problems: ShardProblem[];
   /** False where its end cannot be read: the members after that place are not known. */
   isReadable: boolean;
 }
@@ -54,12 +54,12 @@ export async function readShardMembers(tarPath: string, report: () => Promise<vo
   }
 }
 
-function describeUnfinished(file: string, offsetBytes: number): ListProblem {
+function describeUnfinished(file: string, offsetBytes: number): ShardProblem {
   const message = 'the two blocks of zeros that end a tar are missing: members may be missing, too';
   return { kind: 'unfinished_tar', message, file, offsetBytes };
 }
 
-function describeUnreadable(file: string, error: unknown, lastName: string | undefined): ListProblem {
+function describeUnreadable(file: string, error: unknown, lastName: string | undefined): ShardProblem {
   if (!(error instanceof CutroomError)) throw error;
   const last = lastName === undefined ? '' : `; the last whole member is ${JSON.stringify(lastName)}`;
   const offsetBytes = 'offsetBytes' in error ? (error.offsetBytes as number | undefined) : undefined;
@@ -141,7 +141,7 @@ class MemberCollector {
     this.#note({ kind: 'dotted_name', message, offsetBytes, id, hint: DOT_HINT });
   }
 
-  #note(problem: Omit<ListProblem, 'file'>): void {
+  #note(problem: Omit<ShardProblem, 'file'>): void {
     this.#found.problems.push({ ...problem, file: this.#file });
   }
 }

@@ -1,0 +1,22 @@
+/** How far the making of a dataset is. */
+export type PackProgress =
+  | { stage: 'plan'; rows: number }
+  | { stage: 'measure'; files: number; totalFiles: number }
+  | {
+      stage: 'pack';
+      /** Shards that are whole. */
+      shards: number;
+      totalShards: number;
+      items: number;
+      totalItems: number;
+      /** Of audio, as far as the plan knows durations. */
+      hours: number;
+      totalHours: number;
+      /** Items that earlier runs made. */
+      resumedItems: number;
+      /** Since this run began to pack. */
+      seconds: number;
+    }
+  | { stage: 'finish' };
+
+export type OnPackProgress = (progress: PackProgress) => void;
