@@ -1,0 +1,28 @@
+import type { PackProgress } from '../shard/progress.js';
+import { count, duration } from './cut-progress.js';
+
+/** The progress of the making of shards in words. */
+export function formatPackProgress(progress: PackProgress): string {
+  switch (progress.stage) {
+    case 'plan':
+      return `planning: ${count(progress.rows)} rows read`;
+    case 'measure':
+      return `measuring: ${count(progress.files)} of ${count(progress.totalFiles)} files`;
+    case 'pack':
+      return formatPacking(progress);
+    case 'finish':
+      return 'finishing';
+  }
+}
+
+function formatPacking(progress: Extract<PackProgress, { stage: 'pack' }>): string {
+  const { shards, totalShards, items, totalItems, hours, totalHours, resumedItems, seconds } = progress;
+  const rate = seconds > 0 ? (items - resumedItems) / seconds : 0;
+  const left = rate > 0 ? `, ${duration((totalItems - items) / rate)} left` : '';
+  // In a plan by samples nothing is measured, so there are no hours to tell.
+  const audio = totalHours > 0 ? `, ${hours.toFixed(2)} of ${totalHours.toFixed(2)} h` : '';
+  return (
+    `packing: ${count(shards)} of ${count(totalShards)} shards, ` +
+    `${count(items)} of ${count(totalItems)} items${audio}, ${count(Math.round(rate))} items/s${left}`
+  );
+}
