@@ -12,7 +12,7 @@ import { cutSpans } from '../dist/audio/cut-spans.js';
 import { planCut } from '../dist/cut/cut.js';
 import { extractRecording } from '../dist/cut/extract.js';
 import { partPath } from '../dist/cut/part.js';
-import { endFrame, firstFrame } from '../dist/cut/times.js';
+import { endFrame, firstFrame } from '../dist/audio/times.js';
 
 const TARGET_RATE = 16_000;
 const NULL_SINK = { write() {}, finish() {}, miss() {} };
