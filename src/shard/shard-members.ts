@@ -1,5 +1,6 @@
 import { CutroomError, errorMessage } from '../errors.js';
-import { members, type TarMember } from '../tar/reader.js';
+import { isGzipFile } from '../tar/source.js';
+import { members, type TarEnd, type TarMember } from '../tar/reader.js';
 import { reasonOf, type ShardProblem } from './shard-problem.js';
 import { isAudioName, isLoaderMeta, loaderGroup, sampleKey } from './sample-key.js';
 
@@ -10,6 +11,9 @@ export interface ShardSample {
   /** Where the headers of that member start. */
   offsetBytes: number;
   hasAudio: boolean;
+  /** Where the payload of that member starts, and its size. */
+  payloadOffsetBytes: number;
+  sizeBytes: number;
   /** 1-based line of its row, as soon as one is found. */
   rowLine: number | undefined;
 }
@@ -21,38 +25,56 @@ export interface ShardMembers {
   problems: ShardProblem[];
   /** False where its end cannot be read: the members after that place are not known. */
   isReadable: boolean;
+  /** How it ends, where that can be read. */
+  end: TarEnd | undefined;
+}
+
+export interface ReadMembersOptions {
+  /** Sees each member before it is compared, in the order of the tar; those it answers false for are left out. */
+  watch?: (member: TarMember) => boolean;
 }
 
 /** How many members are read between two reports. */
 const REPORT_MEMBERS = 500;
 
 /** Reads the headers of a tar, and finds what its loader would stumble over. The process waits for each read. */
-export async function readShardMembers(tarPath: string, report: () => Promise<void>): Promise<ShardMembers> {
-  const found: ShardMembers = { samples: new Map(), problems: [], isReadable: true };
+export async function readShardMembers(
+  tarPath: string,
+  report: () => Promise<void>,
+  { watch }: ReadMembersOptions = {},
+): Promise<ShardMembers> {
+  const found: ShardMembers = { samples: new Map(), problems: [], isReadable: true, end: undefined };
   const file = tarPath;
-  if (tarPath.endsWith('.gz')) {
-    const message = 'its members are not compared with the rows, since it is compressed';
-    const hint = 'Decompress it with "gunzip": audio hardly gets smaller, and headers alone cannot be read.';
+  const isCompressed = await isGzipFile(tarPath);
+  if (isCompressed) {
+    const message = 'it is compressed: loaders that read single members, or index the tar, cannot open it';
+    const hint = 'Decompress it with "gunzip": audio hardly gets smaller.';
     found.problems.push({ kind: 'compressed_tar', message, file, hint });
-    return { ...found, isReadable: false };
   }
   const collector = new MemberCollector(file, found);
-  const listing = members(tarPath, { isBlocking: true });
+  const listing = members(tarPath, { isBlocking: true, isGunzipped: true });
   try {
     for (let count = 1; ; count += 1) {
       const step = await listing.next();
       if (step.done === true) {
+        found.end = step.value;
         if (!step.value.isComplete) found.problems.push(describeUnfinished(file, step.value.endOffsetBytes));
         return found;
       }
-      if (step.value.type === 'file') collector.add(step.value);
+      collector.lastName = step.value.name;
+      if (watch?.(step.value) !== false && step.value.type === 'file') collector.add(step.value);
       if (count % REPORT_MEMBERS === 0) await report();
     }
   } catch (error) {
     found.problems.push(describeUnreadable(file, error, collector.lastName));
     return { ...found, isReadable: false };
+  } finally {
+    await listing.return(NO_END);
   }
 }
+
+/** What a listing that is left early returns to nobody. */
+const NO_END: TarEnd = { isComplete: false, endOffsetBytes: 0 };
 
 function describeUnfinished(file: string, offsetBytes: number): ShardProblem {
   const message = 'the two blocks of zeros that end a tar are missing: members may be missing, too';
@@ -85,8 +107,8 @@ class MemberCollector {
     this.#found = found;
   }
 
-  add({ name, headerOffsetBytes: offsetBytes }: TarMember): void {
-    this.lastName = name;
+  add(member: TarMember): void {
+    const { name, headerOffsetBytes: offsetBytes } = member;
     if (isLoaderMeta(name)) return;
     const group = loaderGroup(name);
     if (group === undefined) {
@@ -99,17 +121,17 @@ class MemberCollector {
     const isAudio = isAudioName(name);
     const known = this.#found.samples.get(id);
     if (known === undefined) {
-      this.#found.samples.set(id, { name, offsetBytes, hasAudio: isAudio, rowLine: undefined });
+      this.#found.samples.set(id, describeSample(member, isAudio));
     } else {
-      this.#checkSame(known, { name, offsetBytes, isAudio }, id);
+      this.#checkSame(known, member, isAudio, id);
     }
     this.#lastId = id;
     this.#lastGroup = group;
   }
 
   /** Two names of one id: a sample of several files, or one too many. */
-  #checkSame(known: ShardSample, member: { name: string; offsetBytes: number; isAudio: boolean }, id: string): void {
-    const { name, offsetBytes, isAudio } = member;
+  #checkSame(known: ShardSample, member: TarMember, isAudio: boolean, id: string): void {
+    const { name, headerOffsetBytes: offsetBytes } = member;
     if (known.name === name || (known.hasAudio && isAudio)) {
       const message =
         known.name === name
@@ -122,10 +144,7 @@ class MemberCollector {
       const message = `other members stand between ${JSON.stringify(known.name)} and ${JSON.stringify(name)}: loaders take them for two samples`;
       this.#note({ kind: 'split_sample', message, offsetBytes, id });
     }
-    if (!isAudio) return;
-    known.name = name;
-    known.offsetBytes = offsetBytes;
-    known.hasAudio = true;
+    if (isAudio) Object.assign(known, { ...describeSample(member, true), rowLine: known.rowLine });
   }
 
   /** WebDataset takes names apart at their first dot and writes what follows in small letters; ids end at the last. */
@@ -144,6 +163,18 @@ class MemberCollector {
   #note(problem: Omit<ShardProblem, 'file'>): void {
     this.#found.problems.push({ ...problem, file: this.#file });
   }
+}
+
+function describeSample(member: TarMember, hasAudio: boolean): ShardSample {
+  const { name, headerOffsetBytes, offsetBytes, sizeBytes } = member;
+  return {
+    name,
+    offsetBytes: headerOffsetBytes,
+    hasAudio,
+    payloadOffsetBytes: offsetBytes,
+    sizeBytes,
+    rowLine: undefined,
+  };
 }
 
 const DOT_HINT = 'Write "_" for the dots in ids, in the tar and in the manifest.';

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { open, type FileHandle } from 'node:fs/promises';
 import { CutroomError, errorMessage } from '../errors.js';
 import { kindOfJson, type JsonObject } from '../manifest/json-object.js';
@@ -17,6 +18,13 @@ export interface ShardRows {
   isReadable: boolean;
 }
 
+export interface ReadRowsOptions {
+  /** Key of the path. Default `audio_filepath`. */
+  audioKey?: string;
+  /** Sees each row that is a JSON object, with its sample where there is one, after it is compared. */
+  watch?: (row: Readonly<Record<string, unknown>>, line: number, sample: ShardSample | undefined) => void;
+}
+
 /** How many rows are read between two reports. */
 const REPORT_ROWS = 2000;
 
@@ -34,8 +42,9 @@ export async function readShardRows(
   manifestPath: string,
   samples: ReadonlyMap<string, ShardSample> | undefined,
   report: () => Promise<void>,
+  options: ReadRowsOptions = {},
 ): Promise<ShardRows> {
-  const collector = new RowCollector(manifestPath, samples);
+  const collector = new RowCollector(manifestPath, samples, options);
   let handle: FileHandle | undefined;
   try {
     handle = await open(manifestPath, 'r');
@@ -47,6 +56,7 @@ export async function readShardRows(
   } catch (error) {
     collector.end(error);
   } finally {
+    collector.sum();
     await handle?.close();
   }
   return collector.found;
@@ -56,10 +66,16 @@ class RowCollector {
   readonly found: ShardRows = { rowCount: 0, durationMicros: 0n, problems: [], isReadable: true };
   readonly #file: string;
   readonly #samples: ReadonlyMap<string, ShardSample> | undefined;
+  readonly #audioKey: string;
+  readonly #watch: ReadRowsOptions['watch'];
+  /** Not yet in the sum: exact, since it is kept small. */
+  #pendingMicros = 0;
 
-  constructor(file: string, samples: ReadonlyMap<string, ShardSample> | undefined) {
+  constructor(file: string, samples: ReadonlyMap<string, ShardSample> | undefined, options: ReadRowsOptions) {
     this.#file = file;
     this.#samples = samples;
+    this.#audioKey = options.audioKey ?? 'audio_filepath';
+    this.#watch = options.watch;
   }
 
   async checkStart(handle: FileHandle): Promise<void> {
@@ -70,6 +86,8 @@ class RowCollector {
   }
 
   add(line: ManifestLine): void {
+    const plain = parsePlain(line);
+    if (plain !== undefined && this.#addPlain(plain, line.number)) return;
     const row = parseRowLine(line);
     if ('reason' in row) {
       const { message, hint, column } = row;
@@ -78,7 +96,32 @@ class RowCollector {
     }
     this.found.rowCount += 1;
     this.#addDuration(row, line.number);
-    this.#compare(row, line.number);
+    const sample = this.#compare(row, line.number);
+    this.#watch?.(Object.fromEntries(row.keys().map((key) => [key, row.value(key)])), line.number, sample);
+  }
+
+  /** Most rows are good, and are told so by the engine's own parser, which is three times as fast. False: nothing was done. */
+  #addPlain(row: Readonly<Record<string, unknown>>, line: number): boolean {
+    const { text, duration } = row;
+    const audioPath = row[this.#audioKey];
+    if (typeof audioPath !== 'string' || audioPath === '' || typeof text !== 'string') return false;
+    if (typeof duration !== 'number' || !(duration >= 0 && duration <= MAX_SECONDS)) return false;
+    this.found.rowCount += 1;
+    this.#addMicros(duration);
+    const sample = this.#compareSample(audioPath, sampleKey(audioPath), line);
+    this.#watch?.(row, line, sample);
+    return true;
+  }
+
+  /** Brings the sum of durations up to date. */
+  sum(): void {
+    this.found.durationMicros += BigInt(this.#pendingMicros);
+    this.#pendingMicros = 0;
+  }
+
+  #addMicros(seconds: number): void {
+    this.#pendingMicros += Math.round(seconds * MICROS);
+    if (this.#pendingMicros >= MAX_SECONDS * MICROS) this.sum();
   }
 
   /** Takes what ended the reading before its time. */
@@ -98,37 +141,43 @@ class RowCollector {
     }
     const seconds = kindOfJson(raw) === 'number' ? Number(raw) : Number.NaN;
     if (seconds >= 0 && seconds <= MAX_SECONDS) {
-      this.found.durationMicros += BigInt(Math.round(seconds * MICROS));
+      this.#addMicros(seconds);
       return;
     }
     const message = `the row's duration is ${shorten(raw)}, which is no number of seconds: it counts as 0`;
     this.#note({ kind: 'bad_duration', message, line });
   }
 
-  #compare(row: JsonObject, line: number): void {
-    const audioPath = row.kind('audio_filepath') === 'string' ? (row.value('audio_filepath') as string) : '';
+  #compare(row: JsonObject, line: number): ShardSample | undefined {
+    const key = this.#audioKey;
+    const audioPath = row.kind(key) === 'string' ? (row.value(key) as string) : '';
     if (audioPath === '') {
-      const message = 'the row has no "audio_filepath" that names a member';
+      const message = `the row has no ${JSON.stringify(key)} that names a member`;
       this.#note({ kind: 'missing_audio_filepath', message, line });
-      return;
+      return undefined;
     }
     const id = sampleKey(audioPath);
     if (row.kind('text') !== 'string') {
       const message = 'the row has no "text" that is a string: loaders pass over it, or end with an error';
       this.#note({ kind: 'missing_text', message, line, id });
     }
-    if (this.#samples === undefined) return;
+    return this.#compareSample(audioPath, id, line);
+  }
+
+  #compareSample(audioPath: string, id: string, line: number): ShardSample | undefined {
+    if (this.#samples === undefined) return undefined;
     const sample = this.#samples.get(id);
     if (sample === undefined || !sample.hasAudio) {
       this.#noteMissing(audioPath, id, sample, line);
       if (sample !== undefined) sample.rowLine ??= line;
-      return;
+      return undefined;
     }
     if (sample.rowLine !== undefined) {
       const message = `the id ${JSON.stringify(id)} is already that of line ${sample.rowLine}`;
       this.#note({ kind: 'duplicate_row', message, line, id });
     }
     sample.rowLine ??= line;
+    return sample;
   }
 
   #noteMissing(audioPath: string, id: string, sample: ShardSample | undefined, line: number): void {
@@ -141,6 +190,19 @@ class RowCollector {
 
   #note(problem: Omit<ShardProblem, 'file'>): void {
     this.found.problems.push({ ...problem, file: this.#file });
+  }
+}
+
+/** The object on a line, or undefined where the lossless parser has to say what it holds. */
+function parsePlain({ bytes }: ManifestLine): Readonly<Record<string, unknown>> | undefined {
+  if (bytes === undefined || !isUtf8(bytes)) return undefined;
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,7 +1,6 @@
-import { BLOCK_BYTES, paddingBytes } from './header.js';
-import { memberType, type MemberType, type TarHeaderBlock } from './header-parser.js';
-import { parsePaxRecords, paxSizeBytes } from './pax.js';
-import { TarSource } from './source.js';
+import { memberSteps } from './member-steps.js';
+import { openTarSource } from './source.js';
+import type { MemberType } from './header-parser.js';
 
 /** One member of a tar, and where it lies in the file. */
 export interface TarMember {
@@ -22,6 +21,11 @@ export interface TarReadOptions {
    * nothing else. Default false.
    */
   isBlocking?: boolean;
+  /**
+   * Reads a tar inside gzip, too, from its start to its end; offsets are those of the tar, so that payloads cannot be read by them from the file.
+   * Default false: it is refused.
+   */
+  isGunzipped?: boolean;
 }
 
 /** How a tar ends. */
@@ -62,85 +66,23 @@ export async function readTarIndex(path: string): Promise<TarIndex> {
  */
 export async function* members(
   path: string,
-  { isBlocking = false }: TarReadOptions = {},
+  { isBlocking = false, isGunzipped = false }: TarReadOptions = {},
 ): AsyncGenerator<TarMember, TarEnd, undefined> {
-  const source = await TarSource.open(path, isBlocking);
+  const source = await openTarSource(path, isBlocking, isGunzipped);
   try {
-    return yield* membersOf(source);
+    const steps = memberSteps(source);
+    let step = steps.next(undefined);
+    while (step.done !== true) {
+      if ('minBytes' in step.value) {
+        const bytes = source.bytesAt(step.value.offsetBytes, step.value.minBytes);
+        step = steps.next(bytes instanceof Promise ? await bytes : bytes);
+      } else {
+        yield step.value;
+        step = steps.next(undefined);
+      }
+    }
+    return step.value;
   } finally {
     await source.close();
   }
-}
-
-async function* membersOf(source: TarSource): AsyncGenerator<TarMember, TarEnd, undefined> {
-  let globalRecords: ReadonlyMap<string, string> = new Map();
-  let offsetBytes = 0;
-  for (;;) {
-    const headerOffsetBytes = offsetBytes;
-    let records = globalRecords;
-    let longName: string | undefined;
-    let awaitsMember = false;
-    let header = await source.headerAt(offsetBytes);
-    while (header !== 'end' && EXTENSION_TYPES.has(header.type)) {
-      const payload = await source.extensionAt(offsetBytes, header);
-      awaitsMember ||= header.type !== 'g';
-      if (header.type === 'L') longName = untilNul(payload);
-      if (header.type === 'x' || header.type === 'g') {
-        const found = parsePaxRecords(payload);
-        if (found === undefined) throw source.damaged('an extended header is malformed', offsetBytes + BLOCK_BYTES);
-        records = new Map([...records, ...found]);
-        if (header.type === 'g') globalRecords = new Map([...globalRecords, ...found]);
-      }
-      offsetBytes += BLOCK_BYTES + payload.length + paddingBytes(payload.length);
-      header = await source.headerAt(offsetBytes);
-    }
-    if (header === 'end') {
-      if (awaitsMember) throw source.damaged('an extended header has no member after it', headerOffsetBytes);
-      return { isComplete: await source.isEndAt(offsetBytes), endOffsetBytes: offsetBytes };
-    }
-    const member = describeMember(source, header, { records, longName, headerOffsetBytes, offsetBytes });
-    source.requirePayload(member.name, member.offsetBytes, member.sizeBytes);
-    yield member;
-    offsetBytes = member.offsetBytes + member.sizeBytes + paddingBytes(member.sizeBytes);
-  }
-}
-
-/** Blocks that tell something about the next member: pax, pax global, GNU long name, GNU long link target. */
-const EXTENSION_TYPES: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K']);
-
-interface MemberContext {
-  records: ReadonlyMap<string, string>;
-  longName: string | undefined;
-  headerOffsetBytes: number;
-  /** Where the member's own header block lies. */
-  offsetBytes: number;
-}
-
-function describeMember(source: TarSource, header: TarHeaderBlock, context: MemberContext): TarMember {
-  const { records, longName, headerOffsetBytes, offsetBytes } = context;
-  // An empty path takes back what a global header said.
-  const name = records.get('path') || longName || header.name;
-  if (header.type === 'M')
-    throw source.unsupported(`${JSON.stringify(name)} is part of a multi-volume archive`, offsetBytes);
-  const isSparse = header.type === 'S' || (records.size > 0 && hasSparseRecord(records));
-  if (isSparse) throw source.unsupported(`${JSON.stringify(name)} is stored as a sparse file`, offsetBytes);
-  const type = memberType(header.type, name);
-  const sizeBytes = paxSizeBytes(records) ?? header.sizeBytes;
-  if (Number.isNaN(sizeBytes)) throw source.damaged('an extended header is malformed', headerOffsetBytes);
-  return {
-    name,
-    type,
-    offsetBytes: offsetBytes + BLOCK_BYTES,
-    sizeBytes: type === 'file' || type === 'other' ? sizeBytes : 0,
-    headerOffsetBytes,
-  };
-}
-
-function hasSparseRecord(records: ReadonlyMap<string, string>): boolean {
-  return [...records.keys()].some((key) => key.startsWith('GNU.sparse.'));
-}
-
-function untilNul(bytes: Buffer): string {
-  const end = bytes.indexOf(0);
-  return bytes.toString('utf8', 0, end < 0 ? bytes.length : end);
 }

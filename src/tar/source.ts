@@ -1,187 +1,138 @@
 import { readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { InputError } from '../errors.js';
+import { damagedTar, isGzip, unreadableTar } from './faults.js';
+import { GunzipStream } from './gunzip-stream.js';
 
-import { errorMessage, InputError, systemCode } from '../errors.js';
-import { BLOCK_BYTES, paddingBytes } from './header.js';
-import { parseHeader, type TarHeaderBlock } from './header-parser.js';
+/** Where the bytes of a tar come from. */
+export interface TarSource {
+  readonly path: string;
+  /** Size of the tar; of a stream undefined until its end is met. */
+  readonly sizeBytes: number | undefined;
+  /**
+   * At least `minBytes` bytes from an offset on, or those up to the end; valid until the next call. Offsets do not go back by more than one page.
+   *
+   * @throws {InputError} when they cannot be read.
+   */
+  bytesAt(offsetBytes: number, minBytes: number): Buffer | Promise<Buffer>;
+  close(): Promise<void>;
+}
 
 /** One page: it costs no more to read than one block, and holds a pax header and what follows it. */
-const WINDOW_BYTES = 4096;
+const PAGE_BYTES = 4096;
 
-/** Longer extended headers than this are taken for damage, so that a flipped bit cannot ask for gigabytes of memory. */
-const MAX_EXTENSION_BYTES = 1 << 20;
+/** Where headers lie close to each other, one large read is cheaper than many small ones. */
+const WIDE_BYTES = 64 * 1024;
+const CLOSE_BYTES = 16 * 1024;
 
-/** A tar that is read at positions, through a small window. */
-export class TarSource {
-  readonly #path: string;
+/**
+ * Opens a regular file for reading at positions.
+ *
+ * @param isBlocking the process waits for each read
+ * @param isGunzipped a file that begins as gzip does is read through it; offsets are those of the tar
+ * @throws {InputError} when it cannot be opened.
+ */
+export async function openTarSource(path: string, isBlocking: boolean, isGunzipped: boolean): Promise<TarSource> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, 'r');
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new InputError(`Cannot read "${path}": it is not a regular file`, { path });
+    if (isGunzipped) {
+      const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+      if (isGzip(buffer)) return new GunzipStream(path, handle);
+    }
+    return new FileSource(path, handle, stats.size, isBlocking);
+  } catch (error) {
+    await handle?.close();
+    throw error instanceof InputError ? error : unreadableTar(path, 0, error);
+  }
+}
+
+/** Whether a file begins as gzip does; false for one that cannot be read. */
+export async function isGzipFile(path: string): Promise<boolean> {
+  try {
+    const handle = await open(path, 'r');
+    try {
+      return isGzip((await handle.read(Buffer.alloc(2), 0, 2, 0)).buffer);
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // Reading it as a tar says what is wrong.
+    return false;
+  }
+}
+
+/** A file that is read through a small window. */
+class FileSource implements TarSource {
+  readonly path: string;
+  readonly sizeBytes: number;
   readonly #handle: FileHandle;
-  readonly #fileBytes: number;
   readonly #isBlocking: boolean;
-  readonly #window = Buffer.alloc(WINDOW_BYTES);
+  #window = Buffer.allocUnsafe(PAGE_BYTES);
   #windowOffsetBytes = 0;
   #windowBytes = 0;
 
-  private constructor(path: string, handle: FileHandle, fileBytes: number, isBlocking: boolean) {
-    this.#path = path;
+  constructor(path: string, handle: FileHandle, sizeBytes: number, isBlocking: boolean) {
+    this.path = path;
+    this.sizeBytes = sizeBytes;
     this.#handle = handle;
-    this.#fileBytes = fileBytes;
     this.#isBlocking = isBlocking;
   }
 
-  /** Opens a regular file for reading; where `isBlocking`, the process waits for each read. */
-  static async open(path: string, isBlocking = false): Promise<TarSource> {
-    let handle: FileHandle | undefined;
-    try {
-      handle = await open(path, 'r');
-      const stats = await handle.stat();
-      if (!stats.isFile()) throw new InputError(`Cannot read "${path}": it is not a regular file`, { path });
-      return new TarSource(path, handle, stats.size, isBlocking);
-    } catch (error) {
-      await handle?.close();
-      throw error instanceof InputError ? error : unreadable(path, 0, error);
-    }
-  }
-
-  /** Closes the file. */
   async close(): Promise<void> {
     await this.#handle.close();
   }
 
-  /** The header at an offset, or `end` where the file or the archive ends there. */
-  async headerAt(offsetBytes: number): Promise<TarHeaderBlock | 'end'> {
-    const block = await this.#blockAt(offsetBytes);
-    if (block === undefined || isZero(block)) return 'end';
-    const header = parseHeader(block);
-    if (typeof header !== 'string') return header;
-    if (offsetBytes > 0) throw this.damaged(header, offsetBytes);
-    throw new InputError(`Cannot read "${this.#path}" as a tar: ${header}`, {
-      path: this.#path,
-      offsetBytes,
-      hint: compressionHint(block),
-    });
+  bytesAt(offsetBytes: number, minBytes: number): Buffer | Promise<Buffer> {
+    const wanted = Math.min(minBytes, this.sizeBytes - offsetBytes);
+    if (wanted <= 0) return Buffer.alloc(0);
+    const start = offsetBytes - this.#windowOffsetBytes;
+    if (start >= 0 && start + wanted <= this.#windowBytes) return this.#window.subarray(start, this.#windowBytes);
+    const room = start >= 0 && start < CLOSE_BYTES && this.#windowBytes > 0 ? WIDE_BYTES : PAGE_BYTES;
+    if (this.#window.length < Math.max(room, wanted)) this.#window = Buffer.allocUnsafe(Math.max(room, wanted));
+    const lengthBytes = Math.max(room, wanted);
+    return this.#isBlocking
+      ? this.#fillNow(offsetBytes, wanted, lengthBytes)
+      : this.#fill(offsetBytes, wanted, lengthBytes);
   }
 
-  /** The payload of an extended header that starts at an offset. */
-  async extensionAt(offsetBytes: number, header: TarHeaderBlock): Promise<Buffer> {
-    if (header.sizeBytes > MAX_EXTENSION_BYTES) {
-      throw this.damaged(`an extended header claims ${grouped(header.sizeBytes)} bytes`, offsetBytes);
-    }
-    const start = offsetBytes + BLOCK_BYTES;
-    if (start + header.sizeBytes + paddingBytes(header.sizeBytes) > this.#fileBytes) {
-      throw this.#torn('an extended header', start, header.sizeBytes);
-    }
-    const payload = Buffer.alloc(header.sizeBytes);
+  #fillNow(offsetBytes: number, wanted: number, lengthBytes: number): Buffer {
     let filled = 0;
-    while (filled < payload.length) {
-      const chunk = await this.#bytesAt(start + filled);
-      filled += chunk.copy(payload, filled, 0, payload.length - filled);
+    while (filled < wanted) {
+      try {
+        const read = readSync(this.#handle.fd, this.#window, filled, lengthBytes - filled, offsetBytes + filled);
+        filled = this.#count(read, filled, offsetBytes);
+      } catch (error) {
+        throw error instanceof InputError ? error : unreadableTar(this.path, offsetBytes + filled, error);
+      }
     }
-    return payload;
+    return this.#keep(offsetBytes, filled);
   }
 
-  /** Whether both blocks of zeros stand at an offset. */
-  async isEndAt(offsetBytes: number): Promise<boolean> {
-    if ((await this.#blockAt(offsetBytes)) === undefined) return false;
-    const second = await this.#blockAt(offsetBytes + BLOCK_BYTES);
-    if (second === undefined) return false;
-    // Readers stop at a single block of zeros, and members behind it would be lost in silence.
-    if (!isZero(second)) throw this.damaged('a block of zeros stands where a header should be', offsetBytes);
-    return true;
+  async #fill(offsetBytes: number, wanted: number, lengthBytes: number): Promise<Buffer> {
+    let filled = 0;
+    while (filled < wanted) {
+      try {
+        const position = offsetBytes + filled;
+        const { bytesRead } = await this.#handle.read(this.#window, filled, lengthBytes - filled, position);
+        filled = this.#count(bytesRead, filled, offsetBytes);
+      } catch (error) {
+        throw error instanceof InputError ? error : unreadableTar(this.path, offsetBytes + filled, error);
+      }
+    }
+    return this.#keep(offsetBytes, filled);
   }
 
-  /** Refuses a payload that does not lie whole in the file, padding included. */
-  requirePayload(name: string, offsetBytes: number, sizeBytes: number): void {
-    if (offsetBytes + sizeBytes + paddingBytes(sizeBytes) <= this.#fileBytes) return;
-    throw this.#torn(`the payload of ${JSON.stringify(name)}`, offsetBytes, sizeBytes);
+  #count(bytesRead: number, filled: number, offsetBytes: number): number {
+    if (bytesRead > 0) return filled + bytesRead;
+    throw damagedTar(this.path, 'the file became shorter while it was read', offsetBytes + filled);
   }
 
-  /** The error for bytes that make no sense at an offset. */
-  damaged(what: string, offsetBytes: number): InputError {
-    return new InputError(`Cannot read "${this.#path}" at byte ${grouped(offsetBytes)}: ${what}`, {
-      path: this.#path,
-      offsetBytes,
-      hint: 'The file is damaged here; fetch it or make it again.',
-    });
-  }
-
-  /** The error for a member that is whole, and stored in a way that is not read here. */
-  unsupported(what: string, offsetBytes: number): InputError {
-    return new InputError(`Cannot read "${this.#path}" at byte ${grouped(offsetBytes)}: ${what}`, {
-      path: this.#path,
-      offsetBytes,
-      hint: 'Unpack it and pack it again with "tar --format=ustar", without --sparse and --multi-volume.',
-    });
-  }
-
-  #torn(what: string, offsetBytes: number, sizeBytes: number): InputError {
-    const endBytes = offsetBytes + sizeBytes + paddingBytes(sizeBytes);
-    return new InputError(
-      `Cannot read "${this.#path}" at byte ${grouped(offsetBytes)}: ${what} is truncated, ` +
-        `it ends at byte ${grouped(endBytes)} with its padding and the file at byte ${grouped(this.#fileBytes)}`,
-      {
-        path: this.#path,
-        offsetBytes,
-        hint: 'The file was not written or transferred to its end; fetch it or make it again.',
-      },
-    );
-  }
-
-  /** The block at an offset, or undefined where the file ends there. Valid until the next read. */
-  async #blockAt(offsetBytes: number): Promise<Buffer | undefined> {
-    if (offsetBytes >= this.#fileBytes) return undefined;
-    if (offsetBytes + BLOCK_BYTES > this.#fileBytes) throw this.#torn('a header', offsetBytes, BLOCK_BYTES);
-    return (await this.#bytesAt(offsetBytes, BLOCK_BYTES)).subarray(0, BLOCK_BYTES);
-  }
-
-  /** At least `minBytes` bytes from an offset on, as many as the window holds. Valid until the next read. */
-  async #bytesAt(offsetBytes: number, minBytes = 1): Promise<Buffer> {
-    const isInside =
-      offsetBytes >= this.#windowOffsetBytes && offsetBytes + minBytes <= this.#windowOffsetBytes + this.#windowBytes;
-    if (!isInside) await this.#fillWindow(offsetBytes, minBytes);
-    return this.#window.subarray(offsetBytes - this.#windowOffsetBytes, this.#windowBytes);
-  }
-
-  async #fillWindow(offsetBytes: number, minBytes: number): Promise<void> {
+  #keep(offsetBytes: number, filled: number): Buffer {
     this.#windowOffsetBytes = offsetBytes;
-    this.#windowBytes = 0;
-    while (this.#windowBytes < minBytes) {
-      const position = offsetBytes + this.#windowBytes;
-      const bytesRead = await this.#read(position);
-      if (bytesRead === 0) throw this.damaged('the file became shorter while it was read', position);
-      this.#windowBytes += bytesRead;
-    }
+    this.#windowBytes = filled;
+    return this.#window.subarray(0, filled);
   }
-
-  /** Appends what stands at a position to the window; returns how many bytes there were. */
-  async #read(position: number): Promise<number> {
-    const free = WINDOW_BYTES - this.#windowBytes;
-    try {
-      if (this.#isBlocking) return readSync(this.#handle.fd, this.#window, this.#windowBytes, free, position);
-      return (await this.#handle.read(this.#window, this.#windowBytes, free, position)).bytesRead;
-    } catch (error) {
-      throw unreadable(this.#path, position, error);
-    }
-  }
-}
-
-function unreadable(path: string, offsetBytes: number, cause: unknown): InputError {
-  const reason = systemCode(cause) === 'ENOENT' ? 'there is no such file' : errorMessage(cause);
-  return new InputError(`Cannot read "${path}": ${reason}`, { path, offsetBytes, cause });
-}
-
-function compressionHint(block: Uint8Array): string {
-  const magic = Buffer.from(block.subarray(0, 4)).toString('hex');
-  if (magic.startsWith('1f8b')) return 'It is compressed with gzip: decompress it with "gunzip" first.';
-  if (magic === '28b52ffd') return 'It is compressed with Zstandard: decompress it with "zstd -d" first.';
-  if (magic.startsWith('425a68')) return 'It is compressed with bzip2: decompress it with "bunzip2" first.';
-  if (magic === 'fd377a58') return 'It is compressed with xz: decompress it with "unxz" first.';
-  return 'The file is not a tar, or its start is damaged.';
-}
-
-function isZero(block: Uint8Array): boolean {
-  return block.every((byte) => byte === 0);
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US');
 }
