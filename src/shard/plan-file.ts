@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { errorMessage, InputError, systemCode } from '../errors.js';
 import { writeFileAtomic, type ChunkWriter } from '../run/atomic-file.js';
 import { PLAN_FORMAT } from './plan.js';
@@ -88,10 +89,13 @@ export class PlanFile {
   readonly shards: readonly PlannedShard[];
   readonly failureCount: number;
   readonly #failures: PlanIndex['failures'];
+  /** Where the index begins: what stands before it is hashed. */
+  readonly #indexOffset: number;
 
-  private constructor(path: string, header: PlanHeader, index: PlanIndex) {
+  private constructor(path: string, header: PlanHeader, index: PlanIndex, indexOffset: number) {
     this.path = path;
     this.header = header;
+    this.#indexOffset = indexOffset;
     this.hash = index.sha256;
     this.shards = index.shards;
     this.failureCount = index.failures.count;
@@ -121,7 +125,8 @@ export class PlanFile {
           hint: 'Plan anew: remove the file, or give --overwrite.',
         });
       }
-      return new PlanFile(path, header, readIndex(file, path));
+      const { index, offset } = readIndex(file, path);
+      return new PlanFile(path, header, index, offset);
     } finally {
       closeSync(file);
     }
@@ -137,6 +142,45 @@ export class PlanFile {
   /** What went wrong while the plan was made. */
   *failures(): Generator<PackFailure, void, undefined> {
     for (const line of this.#lines(this.#failures.offsetBytes, this.#failures.sizeBytes)) yield line as PackFailure;
+  }
+
+  /**
+   * Reads all of the file again, and compares it with its hash; other work has its turn meanwhile.
+   *
+   * @throws {InputError} when it is damaged.
+   */
+  async verify(): Promise<void> {
+    if (!this.#isContiguous()) throw this.#damaged();
+    const hash = createHash('sha256');
+    const handle = await open(this.path, 'r').catch((error: unknown) => {
+      throw new InputError(`Cannot read the plan "${this.path}": ${errorMessage(error)}`, {
+        path: this.path,
+        cause: error,
+      });
+    });
+    try {
+      const chunk = Buffer.allocUnsafe(READ_BYTES);
+      for (let offset = 0; offset < this.#indexOffset;) {
+        const { bytesRead } = await handle.read(chunk, 0, Math.min(READ_BYTES, this.#indexOffset - offset), offset);
+        if (bytesRead === 0) throw this.#damaged();
+        hash.update(chunk.subarray(0, bytesRead));
+        offset += bytesRead;
+      }
+    } finally {
+      await handle.close();
+    }
+    for (const { tar, manifest } of this.shards) hash.update(`${tar}\n${manifest}\n`);
+    if (hash.digest('hex') !== this.hash) throw this.#damaged();
+  }
+
+  /** The places in the index are not hashed themselves: they must lie one behind the other. */
+  #isContiguous(): boolean {
+    let end = this.#failures.offsetBytes + this.#failures.sizeBytes;
+    for (const { offsetBytes, sizeBytes } of this.shards) {
+      if (offsetBytes !== end) return false;
+      end += sizeBytes;
+    }
+    return end === this.#indexOffset;
   }
 
   *#lines(offsetBytes: number, sizeBytes: number): Generator {
@@ -210,7 +254,7 @@ function firstLine(file: number): string {
   }
 }
 
-function readIndex(file: number, path: string): PlanIndex {
+function readIndex(file: number, path: string): { index: PlanIndex; offset: number } {
   const sizeBytes = fstatSync(file).size;
   const tail = Buffer.alloc(TAIL_BYTES);
   readSync(file, tail, 0, TAIL_BYTES, Math.max(0, sizeBytes - TAIL_BYTES));
@@ -220,8 +264,9 @@ function readIndex(file: number, path: string): PlanIndex {
   const bytes = Buffer.alloc(length);
   readSync(file, bytes, 0, length, offset);
   const index = parse(bytes.toString('utf8')) as PlanIndex | undefined;
-  if (typeof index !== 'object' || typeof index.sha256 !== 'string') throw damaged(path);
-  return index;
+  if (typeof index !== 'object' || typeof index?.sha256 !== 'string') throw damaged(path);
+  if (!Array.isArray(index.shards) || typeof index.failures !== 'object') throw damaged(path);
+  return { index, offset };
 }
 
 function damaged(path: string): InputError {
