@@ -14,12 +14,20 @@ export type AudioFailure =
   | 'bad_channel'
   | 'format_changes';
 
-/** A recording that cannot be read as it should; `reason` is what it is counted under. */
-export class AudioError extends InputError {
-  readonly reason: AudioFailure;
+/** Why a recording that can be read could not be encoded: where it keeps its own rate, the format may not hold that. */
+export type EncodeFailure = 'unsupported_rate';
 
-  constructor(reason: AudioFailure, path: string, state: string, options: { hint?: string; cause?: unknown } = {}) {
-    super(`Cannot read "${path}": ${state}`, { ...options, path });
+/** A recording that cannot be read as it should, or not be encoded; `reason` is what it is counted under. */
+export class AudioError extends InputError {
+  readonly reason: AudioFailure | EncodeFailure;
+
+  constructor(
+    reason: AudioFailure | EncodeFailure,
+    path: string,
+    state: string,
+    options: { hint?: string; cause?: unknown } = {},
+  ) {
+    super(`Cannot ${reason === 'unsupported_rate' ? 'encode' : 'read'} "${path}": ${state}`, { ...options, path });
     this.reason = reason;
   }
 }

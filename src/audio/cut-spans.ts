@@ -29,8 +29,8 @@ export interface SpanSink {
 }
 
 export interface CutSpansOptions {
-  /** Hz. */
-  targetRate: number;
+  /** Hz; null keeps the recording's. */
+  targetRate: number | null;
   mix: ChannelMix;
   /**
    * Called now and then while audio is decoded, with the position in frames. The work goes on when it resolves, which
@@ -48,7 +48,7 @@ export interface RecordingFacts extends RecordingInfo {
 }
 
 /** Frames between two calls of `onPosition`; the codec library gives memory back only when the event loop turns. */
-const FRAMES_A_REPORT = 1 << 17;
+export const FRAMES_A_REPORT = 1 << 17;
 
 /**
  * Cuts spans out of one recording in a single pass: decode, mix to mono, resample.
@@ -209,7 +209,8 @@ class Sweep implements Disposable {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
     if (this.#input === undefined) throw new Error('No block was decoded yet');
-    return new SpanResampler(this.#input, this.#options.targetRate, this.#options.mix);
+    const targetRate = this.#options.targetRate ?? this.#input.sampleRate;
+    return new SpanResampler(this.#input, targetRate, this.#options.mix);
   }
 
   #emit(open: OpenSpan, made: number): void {

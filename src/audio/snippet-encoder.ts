@@ -1,6 +1,7 @@
 import { FlacEncoder } from './flac-encoder.js';
-import type { SnippetFormat } from './sample-rates.js';
-import { VorbisEncoder } from './vorbis-encoder.js';
+import { mp3Format, opusFormat, vorbisFormat } from './lossy-formats.js';
+import { MuxedEncoder } from './muxed-encoder.js';
+import type { AudioFormat } from './sample-rates.js';
 import { WavEncoder } from './wav-encoder.js';
 
 /** Where the bytes of an encoded file go. */
@@ -27,9 +28,17 @@ export interface SnippetEncoder extends Disposable {
  * Begins a file.
  *
  * @param name decides the serial number of an Ogg stream, which is part of its bytes.
+ * @param compressionLevel of MP3, from 0, the best sound, to 1, the smallest file; null is 0.65. Other formats have none.
  */
-export function createEncoder(format: SnippetFormat, sampleRate: number, name: string, sink: ByteSink): SnippetEncoder {
+export function createEncoder(
+  format: AudioFormat,
+  sampleRate: number,
+  name: string,
+  sink: ByteSink,
+  compressionLevel: number | null = null,
+): SnippetEncoder {
   if (format === 'flac') return new FlacEncoder(sampleRate, sink);
   if (format === 'wav') return new WavEncoder(sampleRate, sink);
-  return new VorbisEncoder(sampleRate, name, sink);
+  if (format === 'mp3') return new MuxedEncoder(mp3Format(sampleRate, compressionLevel), sampleRate, sink);
+  return new MuxedEncoder(format === 'opus' ? opusFormat(name) : vorbisFormat(name), sampleRate, sink);
 }

@@ -1,31 +1,37 @@
-import { createHash } from 'node:crypto';
 import {
   AVFMT_FLAG_BITEXACT,
   AVFMT_FLAG_CUSTOM_IO,
   AV_CODEC_FLAG_BITEXACT,
   AV_CODEC_FLAG_GLOBAL_HEADER,
-  AV_CODEC_FLAG_QSCALE,
-  AV_SAMPLE_FMT_FLTP,
-  FF_ENCODER_LIBVORBIS,
-  FF_QP2LAMBDA,
+  AVSEEK_SET,
 } from 'node-av/constants';
+import type { FFAudioEncoder } from 'node-av/constants';
 import { Codec, CodecContext, Dictionary, FormatContext, Frame, IOContext, Packet, Rational } from 'node-av/lib';
 import type { Stream } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
 import type { ByteSink, SnippetEncoder } from './snippet-encoder.js';
 import { MONO, floatsOf } from './span-resampler.js';
 
-/** libvorbis' scale from -1 to 10; 4 is what most tools use when nothing is asked. */
-const QUALITY = 4;
-/** FFmpeg's own decoder misses the exact end of a file that is one page long, so pages are shorter than any useful snippet. */
-const PAGE_MICROS = 200_000;
+/** An encoder of the codec library that takes floats, and the container for what it makes. */
+export interface MuxedFormat {
+  /** Its name in messages. */
+  title: string;
+  codec: FFAudioEncoder;
+  /** The encoder's sample format: floats, of one channel. */
+  sampleFormat: Frame['format'];
+  container: 'ogg' | 'mp3';
+  muxerOptions: Readonly<Record<string, number>>;
+  /** Sets what is the encoder's own, as its bit rate, before it is opened. */
+  configure(encoder: CodecContext): void;
+}
 
-/** Writes mono Ogg Vorbis. The same samples under the same name give the same bytes. */
-export class VorbisEncoder implements SnippetEncoder {
-  /** Vorbis keeps levels beyond full scale. */
+/** Writes mono audio in a lossy format. The same samples in the same format give the same bytes. */
+export class MuxedEncoder implements SnippetEncoder {
+  /** Lossy formats keep levels beyond full scale. */
   readonly clippedSamples = 0;
   invalidSamples = 0;
 
+  readonly #format: MuxedFormat;
   readonly #encoder: CodecContext;
   readonly #muxer = new FormatContext();
   readonly #io = new IOContext();
@@ -36,36 +42,33 @@ export class VorbisEncoder implements SnippetEncoder {
   #filled = 0;
   #samples = 0;
 
-  constructor(sampleRate: number, name: string, sink: ByteSink) {
-    const codec = Codec.findEncoderByName(FF_ENCODER_LIBVORBIS);
-    if (codec === null) throw new Error('The codec library was built without libvorbis');
+  constructor(format: MuxedFormat, sampleRate: number, sink: ByteSink) {
+    this.#format = format;
+    const codec = Codec.findEncoderByName(format.codec);
+    if (codec === null) throw new Error(`The codec library was built without ${format.codec}`);
     this.#encoder = new CodecContext();
     this.#encoder.allocContext3(codec);
     this.#encoder.sampleRate = sampleRate;
-    this.#encoder.sampleFormat = AV_SAMPLE_FMT_FLTP;
+    this.#encoder.sampleFormat = format.sampleFormat as never;
     this.#encoder.channelLayout = MONO;
     this.#encoder.timeBase = new Rational(1, sampleRate);
     this.#encoder.threadCount = 1;
-    this.#encoder.globalQuality = QUALITY * FF_QP2LAMBDA;
-    this.#encoder.setFlags(AV_CODEC_FLAG_QSCALE, AV_CODEC_FLAG_GLOBAL_HEADER, AV_CODEC_FLAG_BITEXACT);
-    check(this.#encoder.open2Sync(codec), `Vorbis cannot hold ${sampleRate} Hz`);
+    this.#encoder.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER, AV_CODEC_FLAG_BITEXACT);
+    format.configure(this.#encoder);
+    check(this.#encoder.open2Sync(codec), `${format.title} cannot hold ${sampleRate} Hz`);
     this.#frameSamples = this.#encoder.frameSize;
     this.#packet.alloc();
     this.#frame.alloc();
 
-    this.#io.allocContextWithCallbacks(1 << 16, 1, null, (bytes) => {
-      sink.write(bytes);
-      return bytes.length;
-    });
-    this.#muxer.allocOutputContext2(null, 'ogg', null);
+    openOutput(this.#io, sink, format.container === 'mp3');
+    this.#muxer.allocOutputContext2(null, format.container, null);
     this.#muxer.pb = this.#io;
     this.#muxer.setFlags(AVFMT_FLAG_BITEXACT, AVFMT_FLAG_CUSTOM_IO);
     this.#stream = this.#muxer.newStream(codec);
     this.#encoder.parametersFromContext(this.#stream.codecpar);
     this.#stream.timeBase = this.#encoder.timeBase;
-    const serial = createHash('sha256').update(name).digest().readUInt32LE(0) >>> 1;
-    const options = Dictionary.fromObject({ serial_offset: serial, page_duration: PAGE_MICROS });
-    check(this.#muxer.writeHeaderSync(options), 'The Ogg header could not be written');
+    const options = Dictionary.fromObject(format.muxerOptions);
+    check(this.#muxer.writeHeaderSync(options), `The header of ${format.title} could not be written`);
     options.free();
   }
 
@@ -90,7 +93,7 @@ export class VorbisEncoder implements SnippetEncoder {
     if (this.#filled > 0) this.#encode();
     this.#encoder.sendFrameSync(null);
     this.#drain();
-    check(this.#muxer.writeTrailerSync(), 'The last Ogg page could not be written');
+    check(this.#muxer.writeTrailerSync(), `The end of ${this.#format.title} could not be written`);
   }
 
   [Symbol.dispose](): void {
@@ -105,7 +108,7 @@ export class VorbisEncoder implements SnippetEncoder {
   /** The encoder may still hold the samples of earlier frames, so each frame has a buffer of its own. */
   #renewFrame(): void {
     this.#frame.unref();
-    this.#frame.format = AV_SAMPLE_FMT_FLTP;
+    this.#frame.format = this.#format.sampleFormat;
     this.#frame.sampleRate = this.#encoder.sampleRate;
     this.#frame.channelLayout = MONO;
     this.#frame.nbSamples = this.#frameSamples;
@@ -117,7 +120,7 @@ export class VorbisEncoder implements SnippetEncoder {
     this.#frame.pts = BigInt(this.#samples);
     this.#samples += this.#filled;
     this.#filled = 0;
-    check(this.#encoder.sendFrameSync(this.#frame), 'Samples could not be encoded as Vorbis');
+    check(this.#encoder.sendFrameSync(this.#frame), `Samples could not be encoded as ${this.#format.title}`);
     this.#drain();
   }
 
@@ -125,10 +128,30 @@ export class VorbisEncoder implements SnippetEncoder {
     while (this.#encoder.receivePacketSync(this.#packet) >= 0) {
       this.#packet.streamIndex = this.#stream.index;
       this.#packet.rescaleTs(this.#encoder.timeBase, this.#stream.timeBase);
-      check(this.#muxer.writeFrameSync(this.#packet), 'An Ogg page could not be written');
+      check(this.#muxer.writeFrameSync(this.#packet), `A packet of ${this.#format.title} could not be written`);
       this.#packet.unref();
     }
   }
+}
+
+/** Leads a muxer's bytes into a sink; one that goes back to complete its header replaces what it wrote before. */
+function openOutput(io: IOContext, sink: ByteSink, goesBack: boolean): void {
+  let position = 0;
+  let sizeBytes = 0;
+  const write = (bytes: Buffer): number => {
+    const replaced = Math.min(bytes.length, sizeBytes - position);
+    if (replaced > 0) sink.patch(position, bytes.subarray(0, replaced));
+    if (replaced < bytes.length) sink.write(bytes.subarray(replaced));
+    position += bytes.length;
+    sizeBytes = Math.max(sizeBytes, position);
+    return bytes.length;
+  };
+  const seek = (offset: bigint, whence: number): bigint => {
+    if (whence !== AVSEEK_SET) return -1n;
+    position = Number(offset);
+    return offset;
+  };
+  io.allocContextWithCallbacks(1 << 16, 1, null, write, goesBack ? seek : null);
 }
 
 function check(result: number, what: string): void {

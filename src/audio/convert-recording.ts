@@ -1,0 +1,136 @@
+import { AudioError } from './audio-error.js';
+import { cutSpans } from './cut-spans.js';
+import type { FrameSpan } from './cut-spans.js';
+import type { RecordingInfo } from './recording-reader.js';
+import { isRateHeld, nameRates } from './sample-rates.js';
+import type { AudioFormat } from './sample-rates.js';
+import { createEncoder } from './snippet-encoder.js';
+import type { ByteSink, SnippetEncoder } from './snippet-encoder.js';
+import type { ChannelMix } from './span-resampler.js';
+import { endFrame, firstFrame } from './times.js';
+
+/** What to make of a recording. */
+export interface ConvertRequest {
+  path: string;
+  /** Half-open, in whole microseconds; an end of null is that of the audio. Undefined is all of it. */
+  span?: { start: number; end: number | null };
+  format: AudioFormat;
+  /** Hz; null keeps the recording's. */
+  sampleRate: number | null;
+  channel: ChannelMix;
+  /** Of MP3 alone, from 0, the best sound, to 1, the smallest file; null is 0.65. */
+  compressionLevel: number | null;
+  /** Decides the serial number of an Ogg stream. */
+  name: string;
+}
+
+/** What was made. */
+export interface ConvertedFacts {
+  /** Samples written; 0 where the audio ends at the span's start or before it: then nothing was written. */
+  samples: number;
+  /** Of what was written, in Hz. */
+  sampleRate: number;
+  clippedSamples: number;
+  invalidSamples: number;
+  /** Of the recording. */
+  info: RecordingInfo;
+  /** Set when the mono mix is far quieter than its channels, in dB (negative). */
+  cancellationDb: number | undefined;
+  /** Set when the audio ended before the span did. */
+  audioEndSeconds: number | undefined;
+}
+
+/** Called now and then with the position in frames of the recording; must take a turn of the event loop. */
+export type OnPosition = (frames: number, sampleRate: number) => Promise<void>;
+
+/**
+ * Makes a mono file of a recording or of a span of it.
+ *
+ * @param sink takes the file's bytes; what was written before a failure is of no use.
+ * @throws AudioError as `cutSpans` does, and where the format does not hold the rate, before anything is written.
+ */
+export async function convertRecording(
+  request: ConvertRequest,
+  sink: ByteSink,
+  onPosition: OnPosition,
+): Promise<ConvertedFacts> {
+  return await decodeAndEncode(request, sink, onPosition);
+}
+
+async function decodeAndEncode(
+  request: ConvertRequest,
+  sink: ByteSink,
+  onPosition: OnPosition,
+): Promise<ConvertedFacts> {
+  const { path, span, format, name, channel, compressionLevel } = request;
+  const made: { samples: number; lastFrame: number; encoder?: SnippetEncoder } = { samples: 0, lastFrame: 0 };
+  let sampleRate = request.sampleRate ?? 0;
+  try {
+    const { cancellationDb, ...info } = await cutSpans(
+      path,
+      (rate) => [frameSpan(span, rate)],
+      () => ({
+        write: (samples, count) => {
+          made.encoder ??= createEncoder(format, sampleRate, name, sink, compressionLevel);
+          made.encoder.write(samples, count);
+        },
+        finish: (samples, lastFrame) => {
+          made.encoder?.finish();
+          Object.assign(made, { samples, lastFrame });
+        },
+        miss: (audioFrames) => {
+          made.lastFrame = audioFrames;
+        },
+      }),
+      {
+        targetRate: request.sampleRate,
+        mix: channel,
+        onPosition,
+        onInfo: (opened) => {
+          sampleRate = heldRate(request, opened);
+        },
+      },
+    );
+    return {
+      samples: made.samples,
+      sampleRate,
+      clippedSamples: made.encoder?.clippedSamples ?? 0,
+      invalidSamples: made.encoder?.invalidSamples ?? 0,
+      info,
+      cancellationDb,
+      audioEndSeconds: earlyEnd(span, made.lastFrame, info.sampleRate),
+    };
+  } finally {
+    made.encoder?.[Symbol.dispose]();
+  }
+}
+
+/** A span in frames of the recording; all of it where there is none. */
+function frameSpan(span: ConvertRequest['span'], rate: number): FrameSpan {
+  const end = span?.end ?? null;
+  return { firstFrame: firstFrame(span?.start ?? 0, rate), endFrame: end === null ? Infinity : endFrame(end, rate) };
+}
+
+/** Where the audio ended, in seconds, if that was before the span's own end, or left nothing of it. */
+function earlyEnd(span: ConvertRequest['span'], lastFrame: number, rate: number): number | undefined {
+  const asked = frameSpan(span, rate);
+  const isEarly = asked.endFrame === Infinity ? lastFrame <= asked.firstFrame : lastFrame < asked.endFrame;
+  return isEarly ? lastFrame / rate : undefined;
+}
+
+/** The rate of the file to be made. */
+function heldRate({ path, format, sampleRate }: ConvertRequest, info: RecordingInfo): number {
+  const rate = sampleRate ?? info.sampleRate;
+  if (isRateHeld(format, rate)) return rate;
+  const rates = nameRates(format);
+  const state = `${FORMAT_TITLES[format]} cannot hold ${rate} Hz`;
+  throw new AudioError('unsupported_rate', path, state, { hint: `Ask for a sample rate of ${rates} Hz.` });
+}
+
+const FORMAT_TITLES: Readonly<Record<AudioFormat, string>> = {
+  flac: 'FLAC',
+  wav: 'WAV',
+  mp3: 'MP3',
+  ogg: 'Ogg Vorbis',
+  opus: 'Opus',
+};
