@@ -21,6 +21,8 @@ export interface ShardRows {
 export interface ReadRowsOptions {
   /** Key of the path. Default `audio_filepath`. */
   audioKey?: string;
+  /** Whether each row must have a `text`. Default true. */
+  isTextNeeded?: boolean;
   /** Sees each row that is a JSON object, with its sample where there is one, after it is compared. */
   watch?: (row: Readonly<Record<string, unknown>>, line: number, sample: ShardSample | undefined) => void;
 }
@@ -67,6 +69,7 @@ class RowCollector {
   readonly #file: string;
   readonly #samples: ReadonlyMap<string, ShardSample> | undefined;
   readonly #audioKey: string;
+  readonly #isTextNeeded: boolean;
   readonly #watch: ReadRowsOptions['watch'];
   /** Not yet in the sum: exact, since it is kept small. */
   #pendingMicros = 0;
@@ -75,6 +78,7 @@ class RowCollector {
     this.#file = file;
     this.#samples = samples;
     this.#audioKey = options.audioKey ?? 'audio_filepath';
+    this.#isTextNeeded = options.isTextNeeded ?? true;
     this.#watch = options.watch;
   }
 
@@ -104,7 +108,8 @@ class RowCollector {
   #addPlain(row: Readonly<Record<string, unknown>>, line: number): boolean {
     const { text, duration } = row;
     const audioPath = row[this.#audioKey];
-    if (typeof audioPath !== 'string' || audioPath === '' || typeof text !== 'string') return false;
+    if (typeof audioPath !== 'string' || audioPath === '') return false;
+    if (this.#isTextNeeded && typeof text !== 'string') return false;
     if (typeof duration !== 'number' || !(duration >= 0 && duration <= MAX_SECONDS)) return false;
     this.found.rowCount += 1;
     this.#addMicros(duration);
@@ -157,7 +162,7 @@ class RowCollector {
       return undefined;
     }
     const id = sampleKey(audioPath);
-    if (row.kind('text') !== 'string') {
+    if (this.#isTextNeeded && row.kind('text') !== 'string') {
       const message = 'the row has no "text" that is a string: loaders pass over it, or end with an error';
       this.#note({ kind: 'missing_text', message, line, id });
     }

@@ -1,0 +1,17 @@
+import type { DatasetTotals } from './dataset-shards.js';
+
+/** What is worth knowing of the tars of a dataset and no problem. */
+export function tarNotes({ extended, shards }: Pick<DatasetTotals, 'extended' | 'shards'>): string[] {
+  const notes: string[] = [];
+  if (extended > 0) {
+    const count = extended.toLocaleString('en-US');
+    notes.push(`${count} members have pax or GNU headers, which DALI cannot read; "tar --format=ustar" packs without`);
+  }
+  const rows = shards.map((shard) => shard.rows);
+  const most = rows.reduce((a, b) => Math.max(a, b), 0);
+  const least = rows.reduce((a, b) => Math.min(a, b), Infinity);
+  if (rows.length > 1 && most !== least) {
+    notes.push(`shards hold ${least.toLocaleString('en-US')} to ${most.toLocaleString('en-US')} samples`);
+  }
+  return notes;
+}
