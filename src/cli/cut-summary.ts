@@ -1,4 +1,6 @@
+import path from 'node:path';
 import type { CutResult } from '../cut/cut.js';
+import type { CutSummary } from '../cut/summary.js';
 import { count, duration } from './cut-progress.js';
 
 /** How many warnings are shown unless all are asked for. */
@@ -28,8 +30,12 @@ export function formatCutSummary(result: CutResult, isVerbose: boolean): string 
   if (summary.clippedSamples > 0) rows.push(['clipped', `${count(summary.clippedSamples)} samples`]);
   if (kind === 'cut')
     rows.push(['time', `${duration(seconds)}, ${(summary.outputDurationSeconds / seconds).toFixed(0)} × real time`]);
-  rows.push(['manifest', outputs.manifest]);
-  if (kind !== 'preview') rows.push(['audio', outputs.tar]);
+  if (summary.shards.length > 0) rows.push(['shards', describeSizes(summary.shards)]);
+  if (kind === 'preview' || !outputs.isSharded) rows.push(['manifest', outputs.manifest]);
+  else rows.push(['manifests', listFiles(outputs.manifest, summary.shards, 'manifest')]);
+  if (kind !== 'preview')
+    rows.push(['audio', outputs.isSharded ? listFiles(outputs.tar, summary.shards, 'name') : outputs.tar]);
+  if (kind !== 'preview' && outputs.list !== undefined) rows.push(['list', outputs.list]);
   rows.push(['metrics', outputs.metrics]);
   if (failedRows + failedSnippets > 0) rows.push(['failures', outputs.failures]);
   const width = Math.max(...rows.map(([name]) => name.length));
@@ -37,13 +43,25 @@ export function formatCutSummary(result: CutResult, isVerbose: boolean): string 
   const shown = isVerbose ? summary.warnings : summary.warnings.slice(0, MAX_WARNINGS);
   const warnings = shown.map(({ id, message }) => `warning: recording "${id}": ${message}`);
   const hidden = summary.warnings.length - shown.length;
+  for (const name of summary.emptyShards) {
+    warnings.push(`warning: the shard "${name}" was not made: none of its snippets is in the output`);
+  }
   if (hidden > 0) warnings.push(`warning: ${count(hidden)} more are in the metrics`);
   return [...warnings, HEADLINES[kind], ...lines].join('\n');
 }
 
 /** The same as plain data. */
 export function summaryAsJson({ kind, outputs, summary, isWithinLimit, seconds }: CutResult): Record<string, unknown> {
-  const { manifest, tar, metrics, failures } = outputs;
+  const { manifest, tar, list, isSharded, metrics, failures } = outputs;
+  const hasAudio = kind !== 'preview';
+  const sharded = {
+    shards: summary.shards.map(({ name, manifest: manifestName, ...figures }) => ({
+      tar: path.join(path.dirname(tar), name),
+      manifest: path.join(path.dirname(manifest), manifestName),
+      ...figures,
+    })),
+    empty_shards: summary.emptyShards,
+  };
   return {
     result: kind,
     input_recordings: summary.inputRecordings,
@@ -60,7 +78,14 @@ export function summaryAsJson({ kind, outputs, summary, isWithinLimit, seconds }
     warnings: summary.warnings,
     within_max_failures: isWithinLimit,
     wall_sec: Number(seconds.toFixed(3)),
-    outputs: { manifest, tar: kind === 'preview' ? null : tar, metrics, failures },
+    outputs: {
+      manifest: hasAudio && isSharded ? null : manifest,
+      tar: hasAudio && !isSharded ? tar : null,
+      ...(isSharded ? { list: hasAudio ? (list ?? null) : null } : {}),
+      metrics,
+      failures,
+    },
+    ...(isSharded ? sharded : {}),
   };
 }
 
@@ -70,6 +95,31 @@ const HEADLINES: Readonly<Record<CutResult['kind'], string>> = {
   salvaged: 'Salvaged what was finished; the run has ended.',
   already_done: 'This run is finished already; nothing was done.',
 };
+
+/** `5, of 40 to 41 snippets and 0.120 to 0.130 h each`. */
+function describeSizes(shards: CutSummary['shards']): string {
+  const range = (values: number[], spell: (value: number) => string): string => {
+    const ends = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))].map(spell);
+    return [...new Set(ends)].join(' to ');
+  };
+  const snippets = range(
+    shards.map((shard) => shard.snippets),
+    count,
+  );
+  const hours = range(
+    shards.map((shard) => shard.hours),
+    (value) => value.toFixed(3),
+  );
+  return `${count(shards.length)}, of ${snippets} snippets and ${hours} h each`;
+}
+
+/** `out/snippets.000000.tar to snippets.000004.tar`. */
+function listFiles(base: string, shards: CutSummary['shards'], key: 'name' | 'manifest'): string {
+  const first = shards[0]?.[key];
+  const last = shards.at(-1)?.[key];
+  if (first === undefined || last === undefined) return 'none';
+  return `${path.join(path.dirname(base), first)}${first === last ? '' : ` to ${last}`}`;
+}
 
 function listCounts(counts: Readonly<Record<string, number>>): string {
   const listed = Object.entries(counts).filter(([, number]) => number > 0);

@@ -28,6 +28,7 @@ export async function runCut(context: CliContext, flags: CutFlags): Promise<void
       environment: context.process.env,
       isProcessAlive: (pid) => context.isProcessAlive(pid),
       onProgress: (now) => line.show(() => formatCutProgress(now)),
+      onWarning: (message) => line.note(`warning: ${message}`),
       onTokenizerEvent: (event) => {
         if (event.kind === 'retry')
           line.note(`warning: the tokenizer could not be fetched (${event.reason}); trying again`);
@@ -77,6 +78,9 @@ function optionsOf(flags: CutFlags): CutOptions {
     outputManifest: flags.outputManifest,
     outputAudioTarPath: flags.outputAudioTarPath,
     metricsPath: flags.metricsPath,
+    numShards: flags.numShards,
+    snippetsPerShard: flags.snippetsPerShard,
+    hoursPerShard: flags.hoursPerShard,
     maxDurationSeconds: flags.maxDurationSec,
     minDurationSeconds: flags.minDurationSec,
     minOverlapSeconds: flags.minOverlapSec,

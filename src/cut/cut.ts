@@ -16,6 +16,7 @@ import { writeFailures } from './failures.js';
 import { describeOptions } from './identity.js';
 import type { RunIdentity } from './identity.js';
 import type { CutMetrics } from './metrics.js';
+import type { ShardSection } from './metrics-writer.js';
 import { resolveCutOptions } from './options.js';
 import type { CutOptions, CutOutputs, ResolvedCutOptions } from './options.js';
 import { OutputsWriter } from './outputs-writer.js';
@@ -24,6 +25,10 @@ import type { OnCutProgress } from './progress.js';
 import { publish } from './publish.js';
 import { RecordingExtractor } from './recording-extractor.js';
 import { RunJournal } from './run-journal.js';
+import { findListFault, hasAudio } from './shard-files.js';
+import { describePlannedShards, describeShards, writeShardList } from './shard-section.js';
+import { ShardTally } from './shard-tally.js';
+import { requireEnough } from './sharding.js';
 import { StaleWorkError } from './stale-work.js';
 import { summarizeEarlier, summarizeMetrics } from './summary.js';
 import type { CutSummary } from './summary.js';
@@ -48,6 +53,8 @@ export interface CutContext {
   onTokenizerEvent?: ((event: TokenizerEvent) => void) | undefined;
   /** Takes each failure that planning finds, in the order of the manifest. */
   onFailure?: ((failure: FailureRecord) => void) | undefined;
+  /** Takes what is worth knowing before the work begins. */
+  onWarning?: ((message: string) => void) | undefined;
   /** Variables that say where the Hub, its cache and its token are. Default: none. */
   environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Tells whether a process of this machine lives, where there is no `/proc`. */
@@ -80,7 +87,7 @@ export async function planCut(options: CutOptions, context: CutContext = {}): Pr
 }
 
 /**
- * Cuts the recordings of a long-form manifest into snippets: a tar, a manifest, metrics and a list of failures. The same
+ * Cuts the recordings of a long-form manifest into snippets: a tar, a manifest, metrics and a list of failures; or shards instead of the first two. The same
  * call goes on where an interrupted one stopped.
  *
  * @throws UsageError, InputError, OutputError, CanceledError; RangeError for an option out of its range
@@ -89,6 +96,8 @@ export async function cut(options: CutOptions, context: CutContext = {}): Promis
   const startMs = performance.now();
   const resolved = resolveCutOptions(options);
   const { outputs } = resolved;
+  const listFault = outputs.isSharded ? findListFault(outputs) : undefined;
+  if (listFault !== undefined) context.onWarning?.(`no list of the shards is written: ${listFault}`);
   await prepareFolders(outputs);
   const locks = await lockOutputs(outputs, context);
   let ended: Omit<CutResult, 'seconds'>;
@@ -116,6 +125,7 @@ async function cutLocked(
   const tokenizer = await findTokenizer(options, { ...context, signal });
   const plan = await makePlan(options, tokenizer, { ...context, signal }, (failure) => failures.push(failure));
   try {
+    requireEnough(options.sharding, plan.snippetCount);
     const run = new CutRun(options, plan, identify(options, plan, tokenizer), failures, signal, locks, context);
     const { kind, summary } = await run.run();
     return { kind, outputs: options.outputs, summary, isWithinLimit: isWithin(summary, options) };
@@ -184,32 +194,33 @@ class CutRun {
       });
     }
     // A preview beside audio that is not its own would pass for it, and audio is worth more than a preview.
-    if ((await sizeOf(outputs.tar)) !== undefined) {
-      throw new OutputError(
-        `Cannot preview beside "${outputs.tar}": it holds audio, which a preview does not replace`,
-        {
-          path: outputs.tar,
-          hint: 'Preview into another --output-dir.',
-        },
-      );
+    if (await hasAudio(outputs)) {
+      const state = outputs.isSharded ? 'there is audio' : 'it holds audio';
+      throw new OutputError(`Cannot preview beside "${outputs.tar}": ${state}, which a preview does not replace`, {
+        path: outputs.tar,
+        hint: 'Preview into another --output-dir.',
+      });
     }
-    const { datasetName } = this.#options;
+    const { datasetName, sharding } = this.#options;
     const facts = { datasetName, cutroomVersion: VERSION, options: this.#identity.options };
     let metrics: CutMetrics | undefined;
+    const tally = new ShardTally(sharding, this.#plan.snippetCount);
     // As always the metrics come last, and say by that that the set is whole.
     await rm(outputs.metrics, { force: true });
     await writeFileAtomic(outputs.manifest, async (write) => {
       metrics = await writeDryRunManifest(this.#plan, write, {
         signal: this.#signal,
+        shards: tally,
         onProgress: (snippets) =>
           this.#onProgress({ stage: 'preview', snippets, totalSnippets: this.#plan.snippetCount }),
       });
     });
     if (metrics === undefined) throw new Error('The preview made no metrics');
     const made = metrics;
+    const shards = describePlannedShards(outputs, tally);
     await writeFileAtomic(outputs.failures, (write) => writeFailures(this.#plan, this.#planned, new Map(), write));
-    await writeFileAtomic(outputs.metrics, (write) => writeDryRunMetrics(made, write, facts));
-    return summarizeMetrics(made);
+    await writeFileAtomic(outputs.metrics, (write) => writeDryRunMetrics(made, write, { ...facts, shards }));
+    return summarizeMetrics(made, shards);
   }
 
   async #cut(): Promise<Pick<CutResult, 'kind' | 'summary'>> {
@@ -226,7 +237,9 @@ class CutRun {
       await ensureFolder(parts);
       const extractor = new RecordingExtractor(pool, parts, this.#options);
       await extractor.scan();
-      if (journal.publishing === undefined) writer = await OutputsWriter.open(outputs, journal.checkpoint);
+      if (journal.publishing === undefined) {
+        writer = await OutputsWriter.open(outputs, journal.checkpoint, journal.finished);
+      }
       const salvage = journal.publishing === undefined ? this.#options.salvage : !journal.publishing.complete;
       const executed = await execute({
         plan: this.#plan,
@@ -239,10 +252,9 @@ class CutRun {
         checkpointMs: this.#checkpointMs,
       });
       await pool.close();
-      const summary = summarizeMetrics(executed.metrics);
-      if (!executed.isComplete && summary.outputSnippets === 0) throw nothingToSalvage(outputs);
-      await this.#publish(journal, writer, executed);
-      return { kind: executed.isComplete ? 'cut' : 'salvaged', summary };
+      if (!executed.isComplete && executed.metrics.totals().outputSnippets === 0) throw nothingToSalvage(outputs);
+      const shards = await this.#publish(journal, writer, executed);
+      return { kind: executed.isComplete ? 'cut' : 'salvaged', summary: summarizeMetrics(executed.metrics, shards) };
     } finally {
       await pool.close();
       await writer?.close();
@@ -250,19 +262,26 @@ class CutRun {
     }
   }
 
-  async #publish(journal: RunJournal, writer: OutputsWriter | undefined, executed: Executed): Promise<void> {
+  async #publish(
+    journal: RunJournal,
+    writer: OutputsWriter | undefined,
+    executed: Executed,
+  ): Promise<ShardSection | undefined> {
     const { outputs, datasetName } = this.#options;
     const complete = executed.isComplete;
     this.#onProgress({ stage: 'publish' });
-    let sizes = journal.publishing;
+    let sizes = journal.publishing?.shards;
     if (sizes === undefined) {
       if (writer === undefined) throw new Error('There is nothing to publish');
-      sizes = { ...(await writer.finish()), complete };
-      await journal.notePublishing(sizes.tarBytes, sizes.manifestBytes, complete);
+      sizes = await writer.finish();
+      await journal.notePublishing(sizes, complete);
     }
+    const written = sizes;
+    const shards = describeShards(outputs, executed.shards, written, complete);
     for (const lock of this.#locks) await lock.confirm();
-    await publish(outputs, sizes, {
+    await publish(outputs, written, {
       writeFailures: (write) => writeFailures(this.#plan, this.#planned, executed.failed, write),
+      writeList: (write) => writeShardList(outputs, executed.shards, written, write),
       writeMetrics: (write) =>
         executed.metrics.write(write, {
           complete,
@@ -271,9 +290,11 @@ class CutRun {
           cutroomVersion: VERSION,
           audioArchitecture: this.#identity.audio_architecture,
           options: this.#identity.options,
+          shards,
         }),
     });
     await clearWork(outputs);
+    return shards;
   }
 }
 

@@ -3,11 +3,14 @@ import type { CutPlan } from './cut-plan.js';
 import { CutMetrics } from './metrics.js';
 import type { MetricsFacts } from './metrics-writer.js';
 import { buildRow, plannedDuration } from './row.js';
+import type { ShardTally } from './shard-tally.js';
 
 export interface DryRunOptions {
   signal?: AbortSignal | undefined;
   /** Takes the count of snippets written so far. */
   onProgress?(snippets: number): void;
+  /** Counts the snippets of each planned shard. */
+  shards?: ShardTally | undefined;
 }
 
 const CHUNK_LENGTH = 64 * 1024;
@@ -34,6 +37,7 @@ export async function writeDryRunManifest(
     const durationSeconds = plannedDuration(snippet);
     const row = buildRow(recording, snippet, { durationSeconds, settings: plan.settings });
     if ('dropped' in row) throw new TypeError(`planned snippet "${snippet.snippetId}" makes no row`);
+    options.shards?.add(options.shards.place(snippet), durationSeconds);
     metrics.addSnippet(recording.index, { segmentCount: row.segmentCount, durationSeconds, clippedSamples: 0 });
     text += `${row.line}\n`;
     count += 1;

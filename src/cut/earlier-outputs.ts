@@ -1,9 +1,12 @@
+import path from 'node:path';
 import { OutputError, errorMessage, systemCode } from '../errors.js';
 import { sizeOf } from '../run/atomic-file.js';
 import { listDifferences } from './identity.js';
 import type { RunIdentity } from './identity.js';
 import { readMetrics } from './metrics-reader.js';
 import type { CutOutputs } from './options.js';
+import { hasAudio, listStrays, placesOf } from './shard-files.js';
+import type { ShardFigures } from './shard-tally.js';
 
 /** The parts of a metrics file that tell which run it is of, and what came of it. */
 export interface EarlierMetrics extends RunIdentity {
@@ -20,6 +23,9 @@ export interface EarlierMetrics extends RunIdentity {
   failed_snippets: Record<string, number>;
   clipped_samples: number;
   warnings: { id: string; message: string }[];
+  /** Of a run with shards. */
+  shards?: ShardFigures[];
+  empty_shards?: string[];
 }
 
 /**
@@ -36,7 +42,9 @@ export async function inspectEarlierOutputs(
   const hint = 'Choose another --output-dir, or give --overwrite to replace what is there.';
   const metrics = await readEarlierMetrics(outputs.metrics);
   if (metrics === undefined) {
-    for (const file of [outputs.manifest, outputs.tar]) {
+    const { manifest, tar, list } = outputs;
+    const strays = await listStrays(outputs, new Set());
+    for (const file of [manifest, tar, ...(list === undefined ? [] : [list]), ...strays]) {
       if ((await sizeOf(file)) !== undefined) {
         throw new OutputError(`Cannot write "${file}": it exists and is not part of a finished run`, {
           path: file,
@@ -47,34 +55,46 @@ export async function inspectEarlierOutputs(
     return { kind: 'none' };
   }
   // A preview holds nothing that cannot be had again at once.
-  if (metrics.dry_run && (await sizeOf(outputs.tar)) === undefined) return { kind: 'none' };
+  if (metrics.dry_run && !(await hasAudio(outputs))) return { kind: 'none' };
   const refuse = (state: string): OutputError =>
     new OutputError(`Cannot write "${outputs.metrics}": ${state}`, { path: outputs.metrics, hint });
   if (isDryRun) throw refuse('the outputs of a run with audio are there');
   const differences = listDifferences(metrics, identity).filter((text) => !text.startsWith('cutroom_version'));
   if (differences.length > 0) throw refuse(`the outputs there are of another run: ${differences.join('; ')}`);
   if (!metrics.complete) throw refuse('the outputs there were salvaged from this run before it was complete');
-  for (const file of [outputs.manifest, outputs.tar, outputs.failures]) {
+  const own = ownShards(outputs, metrics);
+  const shards = own.flatMap((shard) => Object.values(placesOf(outputs, shard)));
+  for (const file of [...shards, outputs.failures, ...(outputs.list === undefined ? [] : [outputs.list])]) {
     if ((await sizeOf(file)) === undefined) throw refuse(`it is of a finished run, but "${file}" is gone`);
   }
+  const [stray] = outputs.isSharded ? await listStrays(outputs, new Set(own)) : [];
+  if (stray !== undefined) throw refuse(`it is of a finished run that did not make "${stray}"`);
   return { kind: 'same', metrics };
 }
 
-async function readEarlierMetrics(path: string): Promise<EarlierMetrics | undefined> {
+/** The numbers of the shards that a finished run made; that of a run without shards has one. */
+function ownShards(outputs: CutOutputs, { shards = [], empty_shards: empty = [] }: EarlierMetrics): number[] {
+  if (!outputs.isSharded) return [0];
+  const made = new Set(shards.map(({ name }) => name));
+  const numbers = Array.from({ length: shards.length + empty.length }, (_, shard) => shard);
+  return numbers.filter((shard) => made.has(path.basename(placesOf(outputs, shard).tar)));
+}
+
+async function readEarlierMetrics(file: string): Promise<EarlierMetrics | undefined> {
   let metrics: unknown;
   let cause: unknown;
   try {
-    metrics = await readMetrics(path);
+    metrics = await readMetrics(file);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     if (!(error instanceof SyntaxError)) {
-      throw new OutputError(`Cannot read "${path}": ${errorMessage(error)}`, { path, cause: error });
+      throw new OutputError(`Cannot read "${file}": ${errorMessage(error)}`, { path: file, cause: error });
     }
     cause = error;
   }
   if (isMetrics(metrics)) return metrics;
-  throw new OutputError(`Cannot write "${path}": something else than the metrics of a run is there`, {
-    path,
+  throw new OutputError(`Cannot write "${file}": something else than the metrics of a run is there`, {
+    path: file,
     cause,
     hint: 'Move it away, or give --overwrite to replace it.',
   });

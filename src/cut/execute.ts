@@ -10,6 +10,7 @@ import { factsOf } from './recording-extractor.js';
 import type { RecordingExtractor } from './recording-extractor.js';
 import { buildRow } from './row.js';
 import type { RecordingOutcome, RunJournal, SnippetFacts } from './run-journal.js';
+import { ShardTally } from './shard-tally.js';
 import { readSourceFacts } from './source-facts.js';
 import { StaleWorkError } from './stale-work.js';
 
@@ -33,6 +34,7 @@ export interface ExecuteParts {
 /** What came of a plan. */
 export interface Executed {
   metrics: CutMetrics;
+  shards: ShardTally;
   /** The recordings of which snippets failed, by position in the plan. */
   failed: Map<number, RecordingOutcome>;
   /** False when recordings of the plan were not worked on, or not to their end. */
@@ -65,6 +67,7 @@ interface OpenRecording {
 class Execution {
   readonly #parts: ExecuteParts;
   readonly #metrics: CutMetrics;
+  readonly #shards: ShardTally;
   readonly #failed = new Map<number, RecordingOutcome>();
   #isComplete = true;
   readonly #open = new Map<number, OpenRecording>();
@@ -82,6 +85,7 @@ class Execution {
   constructor(parts: ExecuteParts) {
     this.#parts = parts;
     this.#metrics = new CutMetrics(parts.plan);
+    this.#shards = new ShardTally(parts.options.sharding, parts.plan.snippetCount);
   }
 
   async run(): Promise<Executed> {
@@ -115,7 +119,8 @@ class Execution {
     } finally {
       await recordings.return();
     }
-    return { metrics: this.#metrics, failed: this.#failed, isComplete: this.#isComplete };
+    const isComplete = this.#isComplete;
+    return { metrics: this.#metrics, shards: this.#shards, failed: this.#failed, isComplete };
   }
 
   /** Makes a recording's snippets, or finds them. */
@@ -154,6 +159,7 @@ class Execution {
   async #add({ recording, snippet }: PlannedMember, open: OpenRecording): Promise<void> {
     const { plan, journal, writer } = this.#parts;
     const { index } = recording;
+    const shard = this.#shards.place(snippet);
     const isNew = this.#members >= journal.checkpoint.members;
     const fact = open.facts.get(snippet.ordinal);
     if (fact !== undefined) {
@@ -170,8 +176,10 @@ class Execution {
         const { segmentCount, pastEndSegmentCount } = row;
         if (pastEndSegmentCount > 0) this.#metrics.addDropped(index, 'past_end', pastEndSegmentCount, false);
         this.#metrics.addSnippet(index, { segmentCount, durationSeconds, clippedSamples });
+        this.#shards.add(shard, durationSeconds);
         if (isNew && writer !== undefined) {
-          await writer.append(snippet.member, await this.#storedSnippet(recording, snippet.ordinal, open), row.line);
+          const stored = await this.#storedSnippet(recording, snippet.ordinal, open);
+          await writer.append(shard, snippet.member, stored, row.line);
         }
       }
     } else if (open.outcome !== undefined) {

@@ -12,7 +12,12 @@ export interface RunIdentity {
 
 /** The options that decide the outputs, by the names of the metrics file; no secret, no path of an output. */
 export function describeOptions(
-  { settings, channel, datasetName }: Pick<ResolvedCutOptions, 'settings' | 'channel' | 'datasetName'>,
+  {
+    settings,
+    sharding,
+    channel,
+    datasetName,
+  }: Pick<ResolvedCutOptions, 'settings' | 'sharding' | 'channel' | 'datasetName'>,
   tokenizerFingerprint: string | undefined,
 ): RunIdentity['options'] {
   const isFiltering = settings.repetitionFilter;
@@ -33,8 +38,11 @@ export function describeOptions(
     channel,
     on_clash: settings.onClash,
     dataset_name: datasetName,
+    ...(sharding === undefined ? {} : { [SHARDING_NAMES[sharding.by]]: sharding.value }),
   };
 }
+
+const SHARDING_NAMES = { count: 'num_shards', snippets: 'snippets_per_shard', hours: 'hours_per_shard' } as const;
 
 /** What differs between two runs, in words: `max_duration_sec 30, now 20`. Empty when nothing does. */
 export function listDifferences(before: Partial<RunIdentity>, now: RunIdentity): string[] {

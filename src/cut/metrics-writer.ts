@@ -1,4 +1,5 @@
 import type { CutMetrics, RecordingMetrics } from './metrics.js';
+import type { ShardFigures } from './shard-tally.js';
 import { DROP_REASONS, type DropCounts } from './types.js';
 
 /** What the metrics say about the run beside its counts. */
@@ -13,6 +14,16 @@ export interface MetricsFacts {
   audioArchitecture: string | null;
   /** What the run was asked for, as plain data without secrets. */
   options: Readonly<Record<string, unknown>>;
+  /** Undefined where the snippets are not split. */
+  shards?: ShardSection | undefined;
+}
+
+/** What the metrics say about shards. */
+export interface ShardSection {
+  /** Those that were made, or are planned. */
+  shards: readonly ShardFigures[];
+  /** Names of the tars that were not made since every one of their snippets failed. */
+  emptyShards: readonly string[];
 }
 
 /** Reasons that are written even if their count is 0. */
@@ -56,6 +67,7 @@ export async function writeMetrics(
       : { unfinished_snippets: totals.unfinishedSnippets, unfinished_segments: totals.unfinishedSegments }),
     clipped_samples: totals.clippedSamples,
     warnings: metrics.warnings(),
+    ...spellShards(facts.shards),
     complete: facts.complete,
     dry_run: facts.dryRun,
     dataset_name: facts.datasetName,
@@ -96,6 +108,12 @@ function spellRecording(recording: RecordingMetrics): Record<string, unknown> {
 function spellDropped(counts: DropCounts): Partial<DropCounts> {
   const reasons = DROP_REASONS.filter((reason) => ALWAYS.has(reason) || counts[reason] > 0);
   return Object.fromEntries(reasons.map((reason) => [reason, counts[reason]]));
+}
+
+function spellShards(section: ShardSection | undefined): Record<string, unknown> {
+  if (section === undefined) return {};
+  const { shards, emptyShards } = section;
+  return emptyShards.length === 0 ? { shards } : { shards, empty_shards: emptyShards };
 }
 
 function spellHistogram(bins: readonly number[]): Record<string, number> {

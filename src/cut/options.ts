@@ -3,13 +3,15 @@ import path from 'node:path';
 import { SAMPLE_RATES } from '../audio/sample-rates.js';
 import { UsageError } from '../errors.js';
 import { partialPath } from '../run/atomic-file.js';
+import { findListFault, isShardFile, listPathOf } from './shard-files.js';
+import { resolveSharding, type Sharding, type ShardingOptions } from './sharding.js';
 import type { AudioPathResolution, ChannelChoice, OutputFormat, PlanSettings } from './types.js';
 
 /** At most so many failures, or so many in a hundred. */
 export type FailureLimit = { count: number } | { percent: number };
 
 /** What `cut` is asked for. Everything but the first three has a default. */
-export interface CutOptions {
+export interface CutOptions extends ShardingOptions {
   /** Long-form JSONL: one recording a line. */
   inputManifest: string;
   /** Folder of the outputs that have no path of their own, and of the work in progress. */
@@ -18,9 +20,9 @@ export interface CutOptions {
   maxDurationSeconds: number;
   /** Folder that `basename` and `relative` audio paths are joined to; needed unless `audioPathResolution` is `as_is`. */
   audioDir?: string | undefined;
-  /** Default: `snippets.jsonl` in `outputDir`. */
+  /** Default: `snippets.jsonl` in `outputDir`. With shards, `rows.jsonl` stands for `rows.000000.jsonl` and so on. */
   outputManifest?: string | undefined;
-  /** Default: `snippets.tar` in `outputDir`. */
+  /** Default: `snippets.tar` in `outputDir`. With shards, `audio.tar` stands for `audio.000000.tar` and so on, listed in `audio.lst`. */
   outputAudioTarPath?: string | undefined;
   /** Default: `metrics.json` in `outputDir`. */
   metricsPath?: string | undefined;
@@ -75,8 +77,12 @@ export interface CutOptions {
 export interface CutOutputs {
   /** Of the outputs without a path of their own. */
   folder: string;
+  /** Whether tar and manifest are split into shards, of which the names are made from theirs. */
+  isSharded: boolean;
   manifest: string;
   tar: string;
+  /** Names the shards; undefined without shards, and where a path holds white space, which a list cannot. */
+  list: string | undefined;
   metrics: string;
   failures: string;
   /** Journal, lock and parts while a run is under way. */
@@ -86,6 +92,7 @@ export interface CutOutputs {
 /** `CutOptions` with every default filled in. */
 export interface ResolvedCutOptions {
   settings: PlanSettings;
+  sharding: Sharding | undefined;
   outputs: CutOutputs;
   tokenizer: {
     path: string | undefined;
@@ -106,17 +113,23 @@ export interface ResolvedCutOptions {
 /**
  * Fills in the defaults and checks what can be checked without looking at a file.
  *
- * @throws UsageError when outputs clash, or the format cannot hold the rate
+ * @throws UsageError when outputs clash, the format cannot hold the rate, or shards are asked for in two ways
  * @throws RangeError when a number is out of its range
  */
 export function resolveCutOptions(options: CutOptions): ResolvedCutOptions {
   const folder = path.resolve(options.outputDir);
   const place = (given: string | undefined, name: string): string =>
     given === undefined ? path.join(folder, name) : path.resolve(given);
-  const outputs: CutOutputs = {
-    folder,
+  const sharding = resolveSharding(options);
+  const places = {
     manifest: place(options.outputManifest, 'snippets.jsonl'),
     tar: place(options.outputAudioTarPath, 'snippets.tar'),
+  };
+  const outputs: CutOutputs = {
+    folder,
+    isSharded: sharding !== undefined,
+    ...places,
+    list: sharding === undefined || findListFault(places) !== undefined ? undefined : listPathOf(places),
     metrics: place(options.metricsPath, 'metrics.json'),
     failures: path.join(folder, 'failures.jsonl'),
     workFolder: path.join(folder, '.cutroom-cut'),
@@ -144,6 +157,7 @@ export function resolveCutOptions(options: CutOptions): ResolvedCutOptions {
     throw new RangeError(`jobs must be a whole number of 1 or more, but is ${jobs}`);
   return {
     settings,
+    sharding,
     outputs,
     tokenizer: {
       path: options.tokenizerPath,
@@ -169,6 +183,7 @@ function checkDistinct(outputs: CutOutputs, inputManifest: string): void {
     ['the audio tar', outputs.tar],
     ['the metrics', outputs.metrics],
     ['the failures', outputs.failures],
+    ...(outputs.isSharded ? [['the list of shards', listPathOf(outputs)] as const] : []),
   ] as const;
   const seen = new Map<string, string>();
   for (const [role, file] of roles) {
@@ -177,6 +192,11 @@ function checkDistinct(outputs: CutOutputs, inputManifest: string): void {
       throw new UsageError(`${other} and ${role} have one path, "${file}"`, { hint: 'Give each its own path.' });
     }
     seen.set(file, role);
+    // With --overwrite it would be removed as what an earlier run left.
+    if (!isShardFile(outputs, file)) continue;
+    throw new UsageError(`The path of ${role}, "${file}", is that of a shard of the outputs`, {
+      hint: 'Choose another --output-dir, or other names.',
+    });
   }
   for (const [role, file] of roles.slice(1)) {
     for (const beside of [partialPath(file), `${file}.lock`]) {

@@ -1,75 +1,67 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { TarAppender } from '../tar/writer.js';
-import { partialPath, sizeOf } from '../run/atomic-file.js';
-import { writeFailure } from '../tar/write-failure.js';
+import { partialPath } from '../run/atomic-file.js';
 import type { CutOutputs } from './options.js';
 import type { StoredSnippet } from './part.js';
-import type { Checkpoint } from './run-journal.js';
-import { StaleWorkError } from './stale-work.js';
+import type { Checkpoint, ShardSizes } from './run-journal.js';
+import { placesOf } from './shard-files.js';
+import { requireBytes, ShardWriter } from './shard-writer.js';
 
-/** Rows are handed to the system in pieces of about this size. */
-const ROWS_BYTES = 1 << 16;
-
-/** The tar and the manifest of a run while they grow, side by side, in the order of member names. */
+/** The outputs of a run while they grow, in the order of member names: one tar with its manifest, or one shard after the other. */
 export class OutputsWriter {
   readonly #outputs: CutOutputs;
-  readonly #tar: TarAppender;
-  readonly #manifest: FileHandle;
   readonly #parts = new Map<string, FileHandle>();
-  #manifestBytes: number;
-  #rows: string[] = [];
-  #rowsLength = 0;
+  /** All that are whole. */
+  readonly #finished: ShardSizes[];
+  /** How many of these a checkpoint has. */
+  #noted: number;
+  #finishedBytes = 0;
+  #current: { shard: number; writer: ShardWriter } | undefined;
   #lastMember: string | undefined;
 
-  private constructor(outputs: CutOutputs, tar: TarAppender, manifest: FileHandle, from: Checkpoint) {
+  private constructor(outputs: CutOutputs, finished: readonly ShardSizes[], lastMember: string | undefined) {
     this.#outputs = outputs;
-    this.#tar = tar;
-    this.#manifest = manifest;
-    this.#manifestBytes = from.manifestBytes;
-    this.#lastMember = from.lastMember;
+    this.#finished = [...finished];
+    this.#noted = finished.length;
+    for (const { tarBytes } of finished) this.#finishedBytes += tarBytes;
+    this.#lastMember = lastMember;
   }
 
   /**
-   * Opens both files and cuts them back to the checkpoint.
+   * Opens the files and cuts them back to the checkpoint.
    *
+   * @param finished shards that are whole
    * @throws StaleWorkError when they are shorter than the checkpoint; OutputError when they cannot be opened
    */
-  static async open(outputs: CutOutputs, from: Checkpoint): Promise<OutputsWriter> {
-    const { tarBytes: resumeAtBytes, lastMember: lastName } = from;
-    const path = partialPath(outputs.manifest);
-    await requireBytes(partialPath(outputs.tar), resumeAtBytes);
-    await requireBytes(path, from.manifestBytes);
-    const tar = await TarAppender.open(partialPath(outputs.tar), { resumeAtBytes, sorted: true, lastName });
-    try {
-      const manifest = await open(path, from.manifestBytes === 0 ? 'w' : 'r+');
-      try {
-        await manifest.truncate(from.manifestBytes);
-        return new OutputsWriter(outputs, tar, manifest, from);
-      } catch (error) {
-        await manifest.close();
-        throw error;
-      }
-    } catch (error) {
-      await tar.close();
-      throw writeFailure(error, { action: 'Cannot open', path });
+  static async open(
+    outputs: CutOutputs,
+    from: Checkpoint,
+    finished: readonly ShardSizes[] = [],
+  ): Promise<OutputsWriter> {
+    for (const { shard, tarBytes, manifestBytes } of finished) {
+      const { tar, manifest } = placesOf(outputs, shard);
+      await requireBytes(partialPath(tar), tarBytes);
+      await requireBytes(partialPath(manifest), manifestBytes);
     }
+    const opened = new OutputsWriter(outputs, finished, from.lastMember);
+    // A shard is begun by its first snippet, since none is to be empty; a tar of all snippets may be.
+    if (!outputs.isSharded || from.tarBytes > 0) await opened.#begin(from.shard, from);
+    return opened;
   }
 
-  /** Bytes written and not yet on the disk for sure are counted too. */
+  /** Bytes of all tars; those not yet on the disk for sure are counted too. */
   get tarBytes(): number {
-    return this.#tar.offsetBytes;
+    return this.#finishedBytes + (this.#current?.writer.tarBytes ?? 0);
   }
 
-  /** Appends a snippet and its row. */
-  async append(member: string, snippet: StoredSnippet, row: string): Promise<void> {
+  /** Appends a snippet and its row to a shard; the one before it is completed. */
+  async append(shard: number, member: string, snippet: StoredSnippet, row: string): Promise<void> {
     const { bytes } = snippet;
     if (bytes === undefined) throw new RangeError(`"${member}" has no bytes`);
-    await this.#tar.appendFrom(await this.#part(snippet.partPath), bytes.offset, bytes.size, member);
-    this.#rows.push(row, '\n');
-    this.#rowsLength += row.length + 1;
+    const writer = await this.#enter(shard);
+    const file = await this.#part(snippet.partPath);
+    await writer.append(member, { file, offsetBytes: bytes.offset, sizeBytes: bytes.size }, row);
     this.#lastMember = member;
-    if (this.#rowsLength >= ROWS_BYTES) await this.#writeRows();
   }
 
   /** Closes the part files of a recording. */
@@ -82,28 +74,43 @@ export class OutputsWriter {
 
   /** Waits until all is on the disk, and says how far that is. */
   async sync(members: number): Promise<Checkpoint> {
-    await this.#writeRows();
-    await this.#tar.sync();
-    await this.#guard(() => this.#manifest.sync());
-    return {
-      members,
-      tarBytes: this.#tar.offsetBytes,
-      manifestBytes: this.#manifestBytes,
-      lastMember: this.#lastMember,
-    };
+    const extent = (await this.#current?.writer.sync()) ?? { tarBytes: 0, manifestBytes: 0 };
+    const finished = this.#finished.slice(this.#noted);
+    this.#noted = this.#finished.length;
+    return { members, shard: this.#current?.shard ?? 0, ...extent, lastMember: this.#lastMember, finished };
   }
 
-  /** Completes the tar. */
-  async finish(): Promise<{ tarBytes: number; manifestBytes: number }> {
-    await this.#writeRows();
-    await this.#guard(() => this.#manifest.sync());
-    return { tarBytes: await this.#tar.finish(), manifestBytes: this.#manifestBytes };
+  /** Completes the last tar. */
+  async finish(): Promise<ShardSizes[]> {
+    await this.#complete();
+    return [...this.#finished];
   }
 
   async close(): Promise<void> {
     await this.release([...this.#parts.keys()]);
-    await this.#tar.close();
-    await this.#manifest.close();
+    await this.#current?.writer.close();
+  }
+
+  async #enter(shard: number): Promise<ShardWriter> {
+    if (this.#current?.shard === shard) return this.#current.writer;
+    await this.#complete();
+    return await this.#begin(shard, { tarBytes: 0, manifestBytes: 0 });
+  }
+
+  async #begin(shard: number, from: Pick<Checkpoint, 'tarBytes' | 'manifestBytes'>): Promise<ShardWriter> {
+    const writer = await ShardWriter.open(placesOf(this.#outputs, shard), from, this.#lastMember);
+    this.#current = { shard, writer };
+    return writer;
+  }
+
+  async #complete(): Promise<void> {
+    if (this.#current === undefined) return;
+    const { shard, writer } = this.#current;
+    const sizes = await writer.finish();
+    this.#finished.push({ shard, ...sizes });
+    this.#finishedBytes += sizes.tarBytes;
+    this.#current = undefined;
+    await writer.close();
   }
 
   async #part(path: string): Promise<FileHandle> {
@@ -111,33 +118,4 @@ export class OutputsWriter {
     this.#parts.set(path, opened);
     return opened;
   }
-
-  async #writeRows(): Promise<void> {
-    if (this.#rowsLength === 0) return;
-    const bytes = Buffer.from(this.#rows.join(''));
-    this.#rows = [];
-    this.#rowsLength = 0;
-    await this.#guard(async () => {
-      for (let written = 0; written < bytes.length;) {
-        const at = this.#manifestBytes + written;
-        written += (await this.#manifest.write(bytes, written, bytes.length - written, at)).bytesWritten;
-      }
-    });
-    this.#manifestBytes += bytes.length;
-  }
-
-  async #guard(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      throw writeFailure(error, { action: 'Cannot write', path: partialPath(this.#outputs.manifest) });
-    }
-  }
-}
-
-async function requireBytes(path: string, neededBytes: number): Promise<void> {
-  const sizeBytes = await sizeOf(path);
-  if ((sizeBytes ?? 0) >= neededBytes) return;
-  const state = sizeBytes === undefined ? 'it is gone' : `it has ${sizeBytes} bytes`;
-  throw new StaleWorkError(`Cannot go on with "${path}": ${state}, the journal says ${neededBytes} bytes`, { path });
 }

@@ -1,30 +1,47 @@
 import { partialPath, publishFile, removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import type { ChunkWriter } from '../run/atomic-file.js';
 import type { CutOutputs } from './options.js';
+import type { ShardSizes } from './run-journal.js';
+import { listPathOf, listStrays, placesOf } from './shard-files.js';
 import { StaleWorkError } from './stale-work.js';
 
-/** Writers of the two small outputs. */
+/** Writers of the small outputs. */
 export interface PublishWriters {
   writeFailures(write: ChunkWriter): Promise<void>;
+  /** Used where the outputs have a list. */
+  writeList(write: ChunkWriter): Promise<void>;
   writeMetrics(write: ChunkWriter): Promise<void>;
 }
 
 /**
- * Moves tar and manifest to their places and writes failures and metrics: the metrics last, as the sign that the set is
- * whole. Metrics of an earlier set go first. Can be repeated after a crash at any point.
+ * Moves tars and manifests to their places and writes failures, list and metrics: the metrics last, as the sign that the set is
+ * whole. Metrics, list and stray shards of an earlier set go first. Can be repeated after a crash at any point.
  *
  * @throws OutputError when a file cannot be written; StaleWorkError when one is not there
  */
 export async function publish(
   outputs: CutOutputs,
-  sizes: { tarBytes: number; manifestBytes: number },
+  shards: readonly ShardSizes[],
   writers: PublishWriters,
 ): Promise<void> {
   await removeFile(outputs.metrics);
-  await publishOnce(outputs.tar, sizes.tarBytes);
-  await publishOnce(outputs.manifest, sizes.manifestBytes);
+  await removeStrays(outputs, shards);
+  for (const { shard, tarBytes, manifestBytes } of shards) {
+    const { tar, manifest } = placesOf(outputs, shard);
+    await publishOnce(tar, tarBytes);
+    await publishOnce(manifest, manifestBytes);
+  }
   await writeFileAtomic(outputs.failures, (write) => writers.writeFailures(write));
+  if (outputs.list !== undefined) await writeFileAtomic(outputs.list, (write) => writers.writeList(write));
   await writeFileAtomic(outputs.metrics, (write) => writers.writeMetrics(write));
+}
+
+/** What an earlier run of other shards left would be read beside the new ones. */
+async function removeStrays(outputs: CutOutputs, shards: readonly ShardSizes[]): Promise<void> {
+  const strays = await listStrays(outputs, new Set(shards.map(({ shard }) => shard)));
+  // A run without shards has no list: one that stands here alone is somebody else's.
+  if (outputs.isSharded || strays.length > 0) await removeFile(listPathOf(outputs));
+  for (const stray of strays) await removeFile(stray);
 }
 
 /** Gives the partial file its name, unless an earlier try did. */

@@ -23,31 +23,48 @@ export interface RecordingOutcome {
   attempts: number;
 }
 
-/** How far the outputs are, at a moment when all of it was on the disk. */
-export interface Checkpoint {
-  /** Members of the plan that are dealt with, in its order. */
-  members: number;
+/** A shard that is whole; a run without shards has one, the 0. */
+export interface ShardSizes {
+  /** 0-based. */
+  shard: number;
   tarBytes: number;
   manifestBytes: number;
-  /** The last member in the tar. */
+}
+
+/** How far the outputs are, at a moment when all of it was on the disk: in the shard that is being written. */
+export interface Checkpoint extends ShardSizes {
+  /** Members of the plan that are dealt with, in its order. */
+  members: number;
+  /** The last member in a tar. */
   lastMember: string | undefined;
+  /** Shards that became whole since the checkpoint before. */
+  finished: readonly ShardSizes[];
 }
 
 type JournalRecord =
   | { kind: 'run'; token: string; identity: RunIdentity; outputs: Pick<CutOutputs, 'manifest' | 'tar' | 'metrics'> }
   | ({ kind: 'recording' } & RecordingOutcome)
   | ({ kind: 'checkpoint' } & Checkpoint)
-  | { kind: 'publish'; tarBytes: number; manifestBytes: number; complete: boolean };
+  | { kind: 'publish'; shards: readonly ShardSizes[]; complete: boolean };
 
-const START: Checkpoint = { members: 0, tarBytes: 0, manifestBytes: 0, lastMember: undefined };
+const START: Checkpoint = {
+  members: 0,
+  shard: 0,
+  tarBytes: 0,
+  manifestBytes: 0,
+  lastMember: undefined,
+  finished: [],
+};
 
 /** The journal of a run: which recordings are done, how far the outputs are, whether they are being published. */
 export class RunJournal {
   /** Names this run, however often it is resumed; what another run left is never taken for its own. */
   readonly token: string;
   readonly checkpoint: Checkpoint;
+  /** The shards that were whole at the checkpoint. */
+  readonly finished: readonly ShardSizes[];
   /** Set once publishing has begun: nothing but moving the files into place is left. */
-  readonly publishing: { tarBytes: number; manifestBytes: number; complete: boolean } | undefined;
+  readonly publishing: { shards: readonly ShardSizes[]; complete: boolean } | undefined;
   readonly #journal: Journal;
   /** As JSON: of a million recordings the texts fit into memory, the objects hardly do. */
   readonly #outcomes: Map<number, string>;
@@ -57,6 +74,7 @@ export class RunJournal {
     this.token = token;
     this.#outcomes = replayed.outcomes;
     this.checkpoint = replayed.checkpoint;
+    this.finished = replayed.finished;
     this.publishing = replayed.publishing;
   }
 
@@ -66,7 +84,13 @@ export class RunJournal {
    * @throws StaleWorkError when it is damaged, or the journal of another run, naming what differs
    */
   static async open(path: string, identity: RunIdentity, outputs: CutOutputs): Promise<RunJournal> {
-    const replayed: Replayed = { outcomes: new Map(), checkpoint: START, publishing: undefined, head: undefined };
+    const replayed: Replayed = {
+      outcomes: new Map(),
+      checkpoint: START,
+      finished: [],
+      publishing: undefined,
+      head: undefined,
+    };
     const journal = await openJournal(path, (record) => replay(record, replayed));
     try {
       const token = replayed.head?.token ?? randomUUID();
@@ -102,8 +126,8 @@ export class RunJournal {
     await this.#journal.sync();
   }
 
-  async notePublishing(tarBytes: number, manifestBytes: number, complete: boolean): Promise<void> {
-    await this.#journal.append({ kind: 'publish', tarBytes, manifestBytes, complete } satisfies JournalRecord);
+  async notePublishing(shards: readonly ShardSizes[], complete: boolean): Promise<void> {
+    await this.#journal.append({ kind: 'publish', shards, complete } satisfies JournalRecord);
     await this.#journal.sync();
   }
 
@@ -124,15 +148,22 @@ async function openJournal(path: string, onRecord: (record: JournalRecord) => vo
 interface Replayed {
   outcomes: Map<number, string>;
   checkpoint: Checkpoint;
+  finished: ShardSizes[];
   publishing: RunJournal['publishing'];
   head: Extract<JournalRecord, { kind: 'run' }> | undefined;
 }
 
 function replay(record: JournalRecord, replayed: Replayed): void {
-  if (record.kind === 'run') replayed.head = record;
-  else if (record.kind === 'recording') replayed.outcomes.set(record.recording, JSON.stringify(record));
-  else if (record.kind === 'checkpoint') replayed.checkpoint = record;
-  else replayed.publishing = record;
+  if (record.kind === 'run') {
+    replayed.head = record;
+  } else if (record.kind === 'recording') {
+    replayed.outcomes.set(record.recording, JSON.stringify(record));
+  } else if (record.kind === 'checkpoint') {
+    replayed.checkpoint = record;
+    for (const sizes of record.finished) replayed.finished.push(sizes);
+  } else {
+    replayed.publishing = record;
+  }
 }
 
 function refuseOther(head: NonNullable<Replayed['head']>, identity: RunIdentity, outputs: CutOutputs): void {

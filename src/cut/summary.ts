@@ -1,5 +1,7 @@
 import type { EarlierMetrics } from './earlier-outputs.js';
 import type { CutMetrics } from './metrics.js';
+import type { ShardSection } from './metrics-writer.js';
+import type { ShardFigures } from './shard-tally.js';
 
 /** The figures of a run, as the metrics file has them. Durations in seconds. */
 export interface CutSummary {
@@ -17,9 +19,13 @@ export interface CutSummary {
   unfinishedSnippets: number;
   clippedSamples: number;
   warnings: readonly { id: string; message: string }[];
+  /** The shards that were made or planned, in order; empty where the snippets are not split. */
+  shards: readonly ShardFigures[];
+  /** Names of shards that were not made since every one of their snippets failed. */
+  emptyShards: readonly string[];
 }
 
-export function summarizeMetrics(metrics: CutMetrics): CutSummary {
+export function summarizeMetrics(metrics: CutMetrics, section?: ShardSection): CutSummary {
   const totals = metrics.totals();
   return {
     inputRecordings: totals.inputRecordings,
@@ -34,6 +40,8 @@ export function summarizeMetrics(metrics: CutMetrics): CutSummary {
     unfinishedSnippets: totals.unfinishedSnippets,
     clippedSamples: totals.clippedSamples,
     warnings: metrics.warnings(),
+    shards: section?.shards ?? [],
+    emptyShards: section?.emptyShards ?? [],
   };
 }
 
@@ -51,5 +59,7 @@ export function summarizeEarlier(metrics: EarlierMetrics): CutSummary {
     unfinishedSnippets: 0,
     clippedSamples: metrics.clipped_samples,
     warnings: metrics.warnings,
+    shards: metrics.shards ?? [],
+    emptyShards: metrics.empty_shards ?? [],
   };
 }

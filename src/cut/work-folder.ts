@@ -3,11 +3,12 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
 import { OutputError, systemCode, UsageError } from '../errors.js';
-import { checkWritable, ensureFolder, partialPath, removeFile, removeFolder } from '../run/atomic-file.js';
+import { checkWritable, ensureFolder, removeFile, removeFolder } from '../run/atomic-file.js';
 import { acquireLock } from '../run/lock.js';
 import type { Lock } from '../run/lock.js';
 import { writeFailure } from '../tar/write-failure.js';
 import type { CutOutputs } from './options.js';
+import { listPartials } from './shard-files.js';
 
 /** How the names of folders of parts begin; the rest names the run. */
 const PARTS = 'parts-';
@@ -34,7 +35,8 @@ export function partsPath({ workFolder }: CutOutputs, token: string): string {
  * @throws UsageError when two outputs are one file; OutputError when one of them cannot be written
  */
 export async function prepareFolders(outputs: CutOutputs): Promise<void> {
-  const finals = [outputs.manifest, outputs.tar, outputs.metrics, outputs.failures];
+  const { manifest, tar, metrics, failures, list } = outputs;
+  const finals = [manifest, tar, metrics, failures, ...(list === undefined ? [] : [list])];
   for (const folder of new Set([outputs.folder, ...finals.map((file) => path.dirname(file))]))
     await ensureFolder(folder);
   await refuseAliases(finals);
@@ -102,7 +104,7 @@ async function takeLock(file: string, { signal, isProcessAlive }: LockContext): 
 export async function clearWork(outputs: CutOutputs): Promise<void> {
   await removeFile(journalPath(outputs));
   await clearParts(outputs);
-  for (const file of [outputs.tar, outputs.manifest]) await removeFile(partialPath(file));
+  for (const file of await listPartials(outputs)) await removeFile(file);
 }
 
 /** Removes the parts of all runs. */

@@ -18,6 +18,9 @@ export interface CutFlags {
   outputManifest?: string;
   outputAudioTarPath?: string;
   metricsPath?: string;
+  numShards?: number;
+  snippetsPerShard?: number;
+  hoursPerShard?: number;
   maxDurationSec: number;
   minDurationSec: number;
   minOverlapSec: number;
@@ -62,6 +65,7 @@ export const cutCommand = buildCommand<CutFlags, [], CliContext>({
     fullDescription: [
       'Cuts diarized, transcribed recordings into bounded mono snippets. Each line of the input manifest is a recording with its segments; the',
       'outputs are a tar of audio sorted by name, a manifest with a row for each snippet in the same order, metrics, and a list of all failures.',
+      'With one of --num-shards, --snippets-per-shard and --hours-per-shard that order is cut into shards, snippets.000000.tar and so on.',
       'The same command goes on where an interrupted one stopped.',
       '',
       'EXAMPLE',
@@ -109,6 +113,27 @@ export const cutCommand = buildCommand<CutFlags, [], CliContext>({
         optional: true,
         placeholder: path,
         brief: 'Output metrics [metrics.json in --output-dir]',
+      },
+      numShards: {
+        kind: 'parsed',
+        parse: positiveInteger,
+        optional: true,
+        placeholder: 'count',
+        brief: 'So many shards instead of one tar, and a .lst that names them',
+      },
+      snippetsPerShard: {
+        kind: 'parsed',
+        parse: positiveInteger,
+        optional: true,
+        placeholder: 'count',
+        brief: 'Shards of so many snippets',
+      },
+      hoursPerShard: {
+        kind: 'parsed',
+        parse: positiveNumber,
+        optional: true,
+        placeholder: 'hours',
+        brief: 'Shards of so many planned hours: each ends with the snippet that reaches them',
       },
       maxDurationSec: {
         kind: 'parsed',
