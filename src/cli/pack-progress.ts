@@ -3,16 +3,11 @@ import { count, duration } from './cut-progress.js';
 
 /** The progress of the making of shards in words. */
 export function formatPackProgress(progress: PackProgress): string {
-  switch (progress.stage) {
-    case 'plan':
-      return `planning: ${count(progress.rows)} rows read`;
-    case 'measure':
-      return `measuring: ${count(progress.files)} of ${count(progress.totalFiles)} files`;
-    case 'pack':
-      return formatPacking(progress);
-    case 'finish':
-      return 'finishing';
-  }
+  const { stage } = progress;
+  if (stage === 'plan') return `planning: ${count(progress.rows)} rows read`;
+  if (stage === 'measure') return `measuring: ${count(progress.files)} of ${count(progress.totalFiles)} files`;
+  if (stage === 'pack') return formatPacking(progress);
+  return 'finishing';
 }
 
 function formatPacking(progress: Extract<PackProgress, { stage: 'pack' }>): string {

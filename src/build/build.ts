@@ -1,0 +1,154 @@
+import { OutputError, UsageError } from '../errors.js';
+import { shardPathFault } from '../manifest/shard-list.js';
+import { checkWritable, ensureFolder, removeFile } from '../run/atomic-file.js';
+import { packShards } from '../shard/pack-shards.js';
+import type { PlanFile } from '../shard/plan-file.js';
+import type { OnPackProgress } from '../shard/progress.js';
+import { removeIfEmpty } from './build-lock.js';
+import { countFailures, summarizeOutcomes, summarizePlan, type BuildSummary } from './build-summary.js';
+import { finishBuild, partListPath, readFinished, writeList } from './finish.js';
+import { buildOutputs, checkBuildOptions, jobsOf, type BuildOptions, type BuildOutputs } from './options.js';
+import { preparePlan, SILENCE_SECONDS, type PrepareContext } from './prepare-plan.js';
+
+/** What a build is given beside its options. */
+export interface BuildContext {
+  /** Stops the run; what is made is kept. */
+  signal?: AbortSignal | undefined;
+  onProgress?: OnPackProgress | undefined;
+  /** The bytes of the input `-`. */
+  stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** Tells whether a process of this machine lives, where there is no `/proc`. */
+  isProcessAlive?: ((pid: number) => boolean) | undefined;
+  /** How often what is made is made sure of on the disk, in milliseconds. Default 2,000. */
+  checkpointMs?: number | undefined;
+}
+
+/** How a build ended. */
+export interface BuildResult {
+  /**
+   * `planned`: the plan is there, and no shard was asked for. `part`: the shards that were asked for are there, others are not. `already_done`: an
+   * earlier run finished this very dataset, and nothing was touched.
+   */
+  kind: 'planned' | 'part' | 'built' | 'already_done';
+  outputs: BuildOutputs;
+  /** The list of this run: of its own shards with `part`. Undefined where none was asked for. */
+  list: string | undefined;
+  /** Of the dataset; with `part` of the shards of this run alone. */
+  summary: BuildSummary;
+  /** False when more failed than is allowed. */
+  isWithinLimit: boolean;
+  /** Wall time of this run. */
+  seconds: number;
+}
+
+/**
+ * Plans a dataset and writes the plan into the output folder, unless it is there already.
+ *
+ * @throws UsageError, InputError, OutputError, CanceledError; RangeError for an option out of its range
+ */
+export async function planBuild(options: BuildOptions, context: BuildContext = {}): Promise<PlanFile> {
+  checkBuildOptions(options);
+  const outputs = buildOutputs(options.outputDir);
+  requireListable(options, outputs);
+  await ensureFolder(outputs.folder);
+  await checkWritable(outputs.plan);
+  const plan = await preparePlan(options, outputs, prepareContext(outputs, context));
+  await removeIfEmpty(outputs.workFolder);
+  return plan;
+}
+
+/**
+ * Packs utterances into tar shards for ATdataset: tars, manifests and a list of them. The same call goes on where an interrupted one stopped.
+ *
+ * @throws UsageError, InputError, OutputError, CanceledError; RangeError for an option out of its range
+ */
+export async function build(options: BuildOptions, context: BuildContext = {}): Promise<BuildResult> {
+  const startMs = performance.now();
+  const plan = await planBuild(options, context);
+  const outputs = buildOutputs(options.outputDir);
+  const ended = await carryOut(plan, options, outputs, context);
+  await removeIfEmpty(outputs.workFolder);
+  return {
+    ...ended,
+    outputs,
+    isWithinLimit: isWithin(ended.summary, options),
+    seconds: (performance.now() - startMs) / 1000,
+  };
+}
+
+async function carryOut(
+  plan: PlanFile,
+  options: BuildOptions,
+  outputs: BuildOutputs,
+  context: BuildContext,
+): Promise<Pick<BuildResult, 'kind' | 'list' | 'summary'>> {
+  const list = options.noLst === true ? undefined : outputs.list;
+  if (options.planOnly === true) return { kind: 'planned', list: undefined, summary: summarizePlan(plan) };
+  const shards = shardsToMake(plan, options);
+  if (options.overwrite === true) {
+    // From now on the dataset is not whole.
+    await removeFile(outputs.metrics);
+  } else {
+    const finished = await readFinished(plan, outputs);
+    if (finished !== undefined) return { kind: 'already_done', list, summary: finished };
+  }
+  const outcomes = await packShards({
+    plan,
+    folder: outputs.folder,
+    workFolder: outputs.workFolder,
+    base: options.base,
+    shards,
+    jobs: jobsOf(options),
+    silenceSeconds: options.recordingTimeoutSeconds ?? SILENCE_SECONDS,
+    overwrite: options.overwrite ?? false,
+    signal: context.signal,
+    onProgress: context.onProgress,
+    isProcessAlive: context.isProcessAlive,
+    checkpointMs: context.checkpointMs,
+  });
+  context.onProgress?.({ stage: 'finish' });
+  const isPart = options.splitStart !== undefined || options.splitEnd !== undefined;
+  const partList = isPart && list !== undefined ? partListPath(outputs, shards[0]!, shards.at(-1)! + 1) : undefined;
+  if (partList !== undefined) await writeList(partList, plan, outputs, outcomes);
+  const lockContext = prepareContext(outputs, context);
+  const finished = await finishBuild(plan, outputs, { noLst: options.noLst ?? false }, lockContext);
+  if (finished !== undefined) return { kind: 'built', list, summary: finished };
+  if (isPart) return { kind: 'part', list: partList, summary: summarizeOutcomes(plan, outcomes, false) };
+  throw new OutputError(`The work folder "${outputs.workFolder}" lost what it knew of shards`, {
+    path: outputs.workFolder,
+    hint: 'Run the same command again, and see that only cutroom works in the output folder.',
+  });
+}
+
+function prepareContext({ workFolder }: BuildOutputs, context: BuildContext): PrepareContext {
+  const { signal, stdin, isProcessAlive, onProgress = () => undefined } = context;
+  return { workFolder, signal, stdin, isProcessAlive, onProgress };
+}
+
+/** Finds out early that a list could not hold the paths of the shards. */
+function requireListable({ noLst, planOnly }: BuildOptions, { folder }: BuildOutputs): void {
+  const fault = shardPathFault(folder);
+  if (noLst === true || planOnly === true || fault === undefined) return;
+  throw new UsageError(`Cannot list shards in "${folder}": ${fault}`, {
+    hint: 'Choose another --output-dir, or do without a list: --no-lst.',
+  });
+}
+
+function shardsToMake(plan: PlanFile, { splitStart = 0, splitEnd }: BuildOptions): number[] {
+  const count = plan.shards.length;
+  const end = splitEnd ?? count;
+  if (end > count || splitStart >= count) {
+    const given = end > count ? `--split-end ${end}` : `--split-start ${splitStart}`;
+    throw new UsageError(`${given} is past the last shard: the plan has ${count}, counted from 0`, {
+      hint: `Give --split-start from 0 to ${count - 1} and --split-end from 1 to ${count}.`,
+    });
+  }
+  return Array.from({ length: end - splitStart }, (_, index) => splitStart + index);
+}
+
+function isWithin(summary: BuildSummary, { onError = 'fail', maxFailures = { count: 0 } }: BuildOptions): boolean {
+  if (onError === 'skip') return true;
+  const failures = countFailures(summary);
+  if ('count' in maxFailures) return failures <= maxFailures.count;
+  return failures <= (maxFailures.percent / 100) * summary.rowsRead;
+}

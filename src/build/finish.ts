@@ -1,0 +1,179 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { InputError, OutputError, systemCode } from '../errors.js';
+import { formatShardLine, hoursOfMicros } from '../manifest/shard-list.js';
+import { removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
+import { clearWork, readOutcomes } from '../shard/outcome-file.js';
+import type { ShardOutcome } from '../shard/outcome.js';
+import type { PlanFile } from '../shard/plan-file.js';
+import { withBuildLock, type BuildLockContext } from './build-lock.js';
+import { summarizeOutcomes, type BuildSummary } from './build-summary.js';
+import type { BuildOutputs } from './options.js';
+
+/** The file that says that a dataset is whole. */
+export interface BuildMetrics {
+  plan_hash: string;
+  rows_read: number;
+  samples: number;
+  duration_sec: number;
+  duration_hours: number;
+  failed_rows: Record<string, number>;
+  failed_members: Record<string, number>;
+  empty_texts: number;
+  flattened_ids: number;
+  copied: number;
+  clipped_samples: number;
+  invalid_samples: number;
+  shards: {
+    tar: string;
+    manifest: string;
+    tar_bytes: number;
+    manifest_bytes: number;
+    samples: number;
+    duration_sec: number;
+  }[];
+  warnings: { id: string; message: string }[];
+  cutroom_version: string;
+  audio_architecture: string;
+  inputs: PlanFile['header']['inputs'];
+  options: PlanFile['header']['options'];
+  /** What the run's table shows. */
+  summary: BuildSummary;
+}
+
+const MICROS = 1e6;
+
+/**
+ * The summary of a dataset that an earlier run finished, or undefined where none of this plan is finished.
+ *
+ * @throws {OutputError} when a shard of it is gone or changed.
+ */
+export async function readFinished(plan: PlanFile, outputs: BuildOutputs): Promise<BuildSummary | undefined> {
+  const metrics = await readMetrics(outputs.metrics);
+  if (metrics?.plan_hash !== plan.hash) return undefined;
+  for (const { tar, manifest, tar_bytes, manifest_bytes } of metrics.shards) {
+    await requireSize(path.join(outputs.folder, tar), tar_bytes);
+    await requireSize(path.join(outputs.folder, manifest), manifest_bytes);
+  }
+  return metrics.summary;
+}
+
+async function readMetrics(file: string): Promise<BuildMetrics | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as BuildMetrics;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw new InputError(`Cannot read "${file}": it is damaged, or not to be read`, {
+      path: file,
+      cause: error,
+      hint: 'Remove the file and run the same command with --overwrite.',
+    });
+  }
+}
+
+async function requireSize(file: string, bytes: number): Promise<void> {
+  const found = await sizeOf(file);
+  if (found === bytes) return;
+  const state = found === undefined ? 'it is gone' : `it has ${found} bytes, and had ${bytes}`;
+  throw new OutputError(`The finished dataset does not hold "${file}" any more: ${state}`, {
+    path: file,
+    hint: 'Give --overwrite to make the shards again.',
+  });
+}
+
+/** The list of the shards of one run among several. */
+export function partListPath({ folder }: BuildOutputs, start: number, end: number): string {
+  return path.join(folder, `data.${start}-${end}.lst`);
+}
+
+/** Writes a list of shards, by what came of them. */
+export async function writeList(
+  file: string,
+  plan: PlanFile,
+  { folder }: BuildOutputs,
+  outcomes: readonly ShardOutcome[],
+): Promise<void> {
+  await writeFileAtomic(file, async (write) => {
+    for (const { shard, rows, durationMicros } of outcomes) {
+      const { tar, manifest } = plan.shards[shard]!;
+      const line = formatShardLine({
+        tarPath: path.join(folder, tar),
+        manifestPath: path.join(folder, manifest),
+        hours: hoursOfMicros(BigInt(durationMicros)),
+        sampleCount: rows,
+      });
+      await write(`${line}\n`);
+    }
+  });
+}
+
+/**
+ * Ends a dataset whose shards are all there: list, failures, and last the metrics, which say that it is whole.
+ *
+ * @returns the summary; undefined while shards are missing
+ */
+export async function finishBuild(
+  plan: PlanFile,
+  outputs: BuildOutputs,
+  { noLst }: { noLst: boolean },
+  context: BuildLockContext,
+): Promise<BuildSummary | undefined> {
+  return await withBuildLock('finish.lock', context, async () => {
+    // Another run may have done so while this one waited.
+    const finished = await readFinished(plan, outputs);
+    if (finished !== undefined) return finished;
+    const found = await readOutcomes(plan, outputs.workFolder);
+    const outcomes = found.filter((outcome) => outcome !== undefined);
+    if (outcomes.length < found.length) return undefined;
+    if (!noLst) await writeList(outputs.list, plan, outputs, outcomes);
+    await writeFileAtomic(outputs.failures, async (write) => {
+      for (const failure of plan.failures()) await write(`${JSON.stringify(failure)}\n`);
+      for (const { failures } of outcomes) {
+        for (const failure of failures) await write(`${JSON.stringify(failure)}\n`);
+      }
+    });
+    const summary = summarizeOutcomes(plan, outcomes, true);
+    const metrics = metricsOf(plan, outcomes, summary);
+    await writeFileAtomic(outputs.metrics, (write) => write(`${JSON.stringify(metrics, null, 2)}\n`));
+    await clearBuildWork(outputs);
+    return summary;
+  });
+}
+
+/** Removes what the planning and the making of shards left in the work folder. */
+export async function clearBuildWork({ workFolder }: BuildOutputs): Promise<void> {
+  for (const name of ['input', 'rows', 'refused']) await removeFile(path.join(workFolder, name));
+  await clearWork(workFolder);
+}
+
+function metricsOf(plan: PlanFile, outcomes: readonly ShardOutcome[], summary: BuildSummary): BuildMetrics {
+  const { header } = plan;
+  return {
+    rows_read: summary.rowsRead,
+    samples: summary.samples,
+    duration_sec: summary.durationMicros / MICROS,
+    duration_hours: hoursOfMicros(BigInt(summary.durationMicros)),
+    failed_rows: summary.failedRows,
+    failed_members: summary.failedMembers,
+    empty_texts: summary.emptyTexts,
+    flattened_ids: summary.flattenedIds,
+    copied: summary.copied,
+    clipped_samples: summary.clippedSamples,
+    invalid_samples: summary.invalidSamples,
+    warnings: summary.warnings,
+    cutroom_version: header.cutroom_version,
+    audio_architecture: header.audio_architecture,
+    options: header.options,
+    inputs: header.inputs,
+    plan_hash: plan.hash,
+    summary,
+    shards: outcomes.map(({ shard, tarBytes, manifestBytes, rows, durationMicros }) => ({
+      tar: plan.shards[shard]!.tar,
+      manifest: plan.shards[shard]!.manifest,
+      tar_bytes: tarBytes,
+      manifest_bytes: manifestBytes,
+      samples: rows,
+      duration_sec: durationMicros / MICROS,
+    })),
+  };
+}

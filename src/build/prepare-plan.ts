@@ -1,0 +1,184 @@
+import path from 'node:path';
+import { audioArchitecture } from '../audio/architecture.js';
+import { InputError, OutputError, UsageError } from '../errors.js';
+import { removeFile, sizeOf } from '../run/atomic-file.js';
+import type { OptionValue } from '../shard/plan.js';
+import { PlanFile } from '../shard/plan-file.js';
+import { findPackedShards } from '../shard/packed-rows.js';
+import type { OnPackProgress } from '../shard/progress.js';
+import { withBuildLock, type BuildLockContext } from './build-lock.js';
+import { clearBuildWork } from './finish.js';
+import { openInput, STDIN } from './input-file.js';
+import {
+  describeGivenOptions,
+  describePlanOptions,
+  hasSizing,
+  jobsOf,
+  resolvePlanOptions,
+  type BuildOptions,
+  type BuildOutputs,
+} from './options.js';
+import { inputsOf, writeBuildPlan, type BuildInput } from './plan-build.js';
+
+/** What planning is given beside its options. */
+export interface PrepareContext extends BuildLockContext {
+  stdin: AsyncIterable<Uint8Array> | undefined;
+  onProgress: OnPackProgress;
+}
+
+/** How long a process that measures files may say nothing, unless it is said. */
+export const SILENCE_SECONDS = 300;
+
+/**
+ * Finds the plan of an output folder that fits the options, or makes it.
+ *
+ * @throws UsageError when there is none, and not enough is said to make one; OutputError when the plan there is of other input or options
+ */
+export async function preparePlan(
+  options: BuildOptions,
+  outputs: BuildOutputs,
+  context: PrepareContext,
+): Promise<PlanFile> {
+  return await withBuildLock('plan.lock', context, async () => {
+    try {
+      return await preparePlanLocked(options, outputs, context);
+    } finally {
+      await removeFile(path.join(outputs.workFolder, 'input'));
+    }
+  });
+}
+
+async function preparePlanLocked(
+  options: BuildOptions,
+  outputs: BuildOutputs,
+  context: PrepareContext,
+): Promise<PlanFile> {
+  const canPlan = options.input !== undefined && hasSizing(options);
+  const isPart = options.splitStart !== undefined || options.splitEnd !== undefined;
+  const mayReplace = canPlan && !isPart && options.overwrite === true;
+  const existing = openPlan(outputs.plan, mayReplace);
+  if (existing === undefined && !canPlan) throw nothingToPlan(options, outputs);
+  const input = options.input === undefined ? undefined : await findInput(options.input, context);
+  if (existing !== undefined) {
+    const differences = await findDifferences(existing, options, input, canPlan && !isPart);
+    if (differences.length === 0) return existing;
+    if (!mayReplace) throw otherPlan(outputs, differences, canPlan && !isPart);
+  }
+  if (input === undefined) throw new TypeError('A plan needs an input');
+  const planOptions = resolvePlanOptions(options);
+  if (options.overwrite === true) await removeEarlier(outputs, existing);
+  else await refuseEarlier(outputs);
+  await writeBuildPlan({
+    input,
+    options: planOptions,
+    outputs,
+    jobs: jobsOf(options),
+    silenceSeconds: options.recordingTimeoutSeconds ?? SILENCE_SECONDS,
+    signal: context.signal,
+    onProgress: context.onProgress,
+  });
+  const plan = PlanFile.open(outputs.plan);
+  if (plan === undefined) throw new OutputError(`The plan "${outputs.plan}" is gone`, { path: outputs.plan });
+  return plan;
+}
+
+/** The plan that is there. A damaged one is as good as none where it may be replaced. */
+function openPlan(file: string, mayReplace: boolean): PlanFile | undefined {
+  try {
+    return PlanFile.open(file);
+  } catch (error) {
+    if (mayReplace && error instanceof InputError) return undefined;
+    throw error;
+  }
+}
+
+async function findInput(input: string, context: PrepareContext): Promise<BuildInput> {
+  const shards = input === STDIN ? undefined : await findPackedShards(input);
+  if (shards !== undefined) return { kind: 'packed', shards };
+  const { stdin, workFolder, signal } = context;
+  return { kind: 'manifest', file: await openInput({ input, stdin, workFolder, signal }) };
+}
+
+function nothingToPlan({ input }: BuildOptions, { plan }: BuildOutputs): UsageError {
+  const isSizeMissing = input !== undefined;
+  return new UsageError(
+    isSizeMissing
+      ? 'It is not said how many shards there are to be'
+      : `There is no plan "${plan}", and no --input to plan`,
+    {
+      hint: isSizeMissing
+        ? 'Give --num-tars, --samples-per-tar or --duration-per-tar; without them a plan must be in the output folder.'
+        : 'Make the plan first: cutroom build --input train.tsv --output-dir … --num-tars … --plan-only',
+    },
+  );
+}
+
+/**
+ * What of the input and the options is not that of a plan, in words.
+ *
+ * @param isFull whether options that are not given count with their defaults, too
+ */
+async function findDifferences(
+  plan: PlanFile,
+  options: BuildOptions,
+  input: BuildInput | undefined,
+  isFull: boolean,
+): Promise<string[]> {
+  const { header } = plan;
+  if (header.command !== 'build') return [`it is a plan of "cutroom ${header.command}"`];
+  const differences: string[] = [];
+  if (header.audio_architecture !== audioArchitecture()) {
+    differences.push(
+      `it was made on a machine of kind ${header.audio_architecture}, and this is ${audioArchitecture()}`,
+    );
+  }
+  if (input !== undefined) {
+    const hashes = (await inputsOf(input)).map(({ sha256 }) => sha256);
+    const planned = header.inputs.map(({ sha256 }) => sha256);
+    if (hashes.join(' ') !== planned.join(' ')) differences.push('the input is another, or was changed since');
+  }
+  const asked = isFull ? describePlanOptions(resolvePlanOptions(options)) : describeGivenOptions(options);
+  for (const [name, value] of Object.entries(asked)) {
+    const known = header.options[name] ?? null;
+    if (known !== value) differences.push(`--${name} is ${spell(known)} there, and ${spell(value)} here`);
+  }
+  if (options.base !== undefined && path.resolve(options.base) !== header.base) {
+    differences.push(`--base is "${header.base}" there, and "${path.resolve(options.base)}" here`);
+  }
+  return differences;
+}
+
+function spell(value: OptionValue): string {
+  return value === null ? 'not given' : String(value);
+}
+
+function otherPlan({ plan, folder }: BuildOutputs, differences: readonly string[], canReplace: boolean): OutputError {
+  const remedy = canReplace
+    ? 'or give --overwrite to replace the plan and its shards'
+    : `or plan anew with --input, --num-tars and --overwrite`;
+  return new OutputError(`The plan "${plan}" does not fit: ${differences.join('; ')}`, {
+    path: folder,
+    hint: `Give the options that it was made with, choose another --output-dir, ${remedy}.`,
+  });
+}
+
+/** Files of another dataset are not replaced unasked; the shards themselves are looked at when they are made. */
+async function refuseEarlier(outputs: BuildOutputs): Promise<void> {
+  for (const file of [outputs.metrics, outputs.list]) {
+    if ((await sizeOf(file)) === undefined) continue;
+    throw new OutputError(`Cannot plan in "${outputs.folder}": "${file}" is of another dataset`, {
+      path: file,
+      hint: 'Choose another --output-dir, or give --overwrite to replace it.',
+    });
+  }
+}
+
+/** Removes an earlier dataset, the sign that it is whole first, and its plan last. */
+async function removeEarlier(outputs: BuildOutputs, existing: PlanFile | undefined): Promise<void> {
+  for (const file of [outputs.metrics, outputs.list, outputs.failures]) await removeFile(file);
+  for (const { tar, manifest } of existing?.shards ?? []) {
+    for (const file of [tar, manifest]) await removeFile(path.join(outputs.folder, file));
+  }
+  await clearBuildWork(outputs);
+  await removeFile(outputs.plan);
+}
