@@ -1,4 +1,4 @@
-import type { PackFailure } from '../shard/plan.js';
+import type { AudioFormat, PackFailure } from '../shard/plan.js';
 import type { ShardOutcome } from '../shard/outcome.js';
 import type { PlanFile } from '../shard/plan-file.js';
 import type { BuildFacts } from './plan-build.js';
@@ -6,6 +6,8 @@ import type { BuildFacts } from './plan-build.js';
 /** What came of a dataset, or of the part of it that a run made. */
 export interface BuildSummary {
   rowsRead: number;
+  /** Of the members that are encoded. */
+  format: AudioFormat;
   /** Rows of the plan. */
   rowsPlanned: number;
   /** Failures of the plan by reason, as far as they are this run's. */
@@ -79,6 +81,7 @@ function startSummary(plan: PlanFile): BuildSummary {
   const facts = plan.header.facts as unknown as BuildFacts;
   return {
     rowsRead: facts.rowsRead,
+    format: plan.header.audio.format,
     rowsPlanned: facts.rowsKept,
     failedRows: { ...facts.failedRows },
     failedMembers: {},

@@ -1,6 +1,7 @@
 import { buildApplication, buildRouteMap, run, text_en, type Application, type Command } from '@stricli/core';
 import { EXIT_CODES, CutroomError } from '../errors.js';
 import { VERSION } from '../version.js';
+import { buildShardsCommand } from './commands/build.js';
 import { cutCommand } from './commands/cut.js';
 import { genLstCommand } from './commands/gen-lst.js';
 import type { CliContext } from './context.js';
@@ -8,7 +9,11 @@ import { formatError, formatUsageError } from './error-text.js';
 import { flagNamesOf } from './flag-names.js';
 
 /** Every command, by the name that it is shown with. */
-export const COMMANDS: Readonly<Record<string, Command<CliContext>>> = { cut: cutCommand, 'gen-lst': genLstCommand };
+export const COMMANDS: Readonly<Record<string, Command<CliContext>>> = {
+  cut: cutCommand,
+  build: buildShardsCommand,
+  'gen-lst': genLstCommand,
+};
 
 /** Other names that commands answer to. */
 const ALIASES = { gen_lst: 'gen-lst' } as const;

@@ -12,6 +12,8 @@ export interface CliContext extends CommandContext {
   readonly process: {
     readonly stdout: TextStream;
     readonly stderr: TextStream;
+    /** The bytes that are piped in. */
+    readonly stdin?: AsyncIterable<Uint8Array>;
     readonly env: Readonly<Record<string, string | undefined>>;
     exitCode?: number | string | null;
   };

@@ -22,7 +22,15 @@ const streamOf = (stream: NodeJS.WriteStream): TextStream => ({
 });
 
 const context: CliContext = {
-  process: { stdout: streamOf(process.stdout), stderr: streamOf(process.stderr), env: process.env },
+  process: {
+    stdout: streamOf(process.stdout),
+    stderr: streamOf(process.stderr),
+    // Touching it opens it, which only a command that reads it is to do.
+    get stdin() {
+      return process.stdin;
+    },
+    env: process.env,
+  },
   signal: stop.signal,
   isProcessAlive: (pid) => {
     try {

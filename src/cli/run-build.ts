@@ -1,0 +1,59 @@
+import { open } from 'node:fs/promises';
+import { UsageError } from '../errors.js';
+import type { BuildOptions } from '../build/options.js';
+import type { PackFailure } from '../shard/plan.js';
+import { buildSummaryAsJson, formatBuildSummary, formatPackFailure } from './build-summary.js';
+import type { BuildFlags } from './commands/build.js';
+import type { CliContext } from './context.js';
+import { formatPackProgress } from './pack-progress.js';
+import { ProgressLine } from './progress-line.js';
+
+/** Exit code when more of the data failed than was allowed. */
+const DATA_EXIT_CODE = 1;
+
+/** Runs `cutroom build`. */
+export async function runBuild(context: CliContext, flags: BuildFlags): Promise<void> {
+  const { build } = await import('../build/build.js');
+  const { stdout, stderr } = context.process;
+  if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other');
+  if (flags.jobs !== undefined && flags.workers !== undefined)
+    throw new UsageError('--jobs and --workers are the same: give one of them');
+  const line = new ProgressLine(stderr, flags.quiet);
+  try {
+    const result = await build(optionsOf(flags), {
+      signal: context.signal,
+      stdin: flags.input === '-' ? context.process.stdin : undefined,
+      isProcessAlive: (pid) => context.isProcessAlive(pid),
+      onProgress: (now) => line.show(() => formatPackProgress(now)),
+    });
+    line.end();
+    if (flags.json) stdout.write(`${JSON.stringify(buildSummaryAsJson(result))}\n`);
+    if (!flags.quiet) {
+      if (flags.verbose && result.kind !== 'planned' && result.kind !== 'part')
+        for await (const failure of readFailures(result.outputs.failures))
+          stderr.write(`${formatPackFailure(failure)}\n`);
+      stderr.write(`${formatBuildSummary(result, flags.verbose)}\n`);
+    }
+    if (!result.isWithinLimit) {
+      if (flags.quiet) stderr.write(`error: some of the data failed; see "${result.outputs.failures}"\n`);
+      context.process.exitCode = DATA_EXIT_CODE;
+    }
+  } finally {
+    line.end();
+  }
+}
+
+async function* readFailures(file: string): AsyncGenerator<PackFailure> {
+  const handle = await open(file);
+  try {
+    for await (const text of handle.readLines()) yield JSON.parse(text) as PackFailure;
+  } finally {
+    await handle.close();
+  }
+}
+
+function optionsOf(flags: BuildFlags): BuildOptions {
+  const { workers, recordingTimeout, json, quiet, verbose, ...options } = flags;
+  void [json, quiet, verbose];
+  return { ...options, jobs: flags.jobs ?? workers, recordingTimeoutSeconds: recordingTimeout };
+}
