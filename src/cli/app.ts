@@ -2,6 +2,7 @@ import { buildApplication, buildRouteMap, run, text_en, type Application, type C
 import { EXIT_CODES, CutroomError } from '../errors.js';
 import { VERSION } from '../version.js';
 import { buildShardsCommand } from './commands/build.js';
+import { checkCommand } from './commands/check.js';
 import { cutCommand } from './commands/cut.js';
 import { genLstCommand } from './commands/gen-lst.js';
 import type { CliContext } from './context.js';
@@ -13,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, Command<CliContext>>> = {
   cut: cutCommand,
   build: buildShardsCommand,
   'gen-lst': genLstCommand,
+  check: checkCommand,
 };
 
 /** Other names that commands answer to. */

@@ -1,0 +1,137 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { splitObjects } from './json-objects.js';
+import { PATH_ALIASES } from './nemo-rows.js';
+import type { ManifestHead } from './open-manifest.js';
+import type { PathKind } from './path-kind.js';
+import { ScannedRow } from './scanned-row.js';
+
+/** What a path is, or why that cannot be told. */
+export type DetectedKind = { kind: PathKind; path: string } | { reason: string; hint?: string };
+
+/** How many rows are looked at. */
+const MAX_ROWS = 200;
+
+/** Tells what a folder holds by the names in it. */
+export function detectFolder(folder: string): DetectedKind {
+  const names = readdirSync(folder).sort();
+  const has = (pattern: RegExp): boolean => names.some((name) => pattern.test(name));
+  if (names.includes('sharded_manifests') || has(/^tarred_audio_manifest.*\.json$/u) || has(/^audio_\d+\.tar$/u)) {
+    return { kind: 'nemo_tarred', path: folder };
+  }
+  if (has(/^bucket\d+$/u) && detectBucket(folder, names)) return { kind: 'nemo_tarred', path: folder };
+  const lists = names.filter((name) => name.endsWith('.lst'));
+  const hasMetrics = names.includes('metrics.json');
+  if (hasMetrics && has(/\.jsonl$/u)) return { kind: 'cut_outputs', path: folder };
+  const [list] = lists;
+  if (lists.length === 1 && list !== undefined) return { kind: 'atdataset_list', path: path.join(folder, list) };
+  if (lists.length > 1)
+    return { reason: `it holds ${lists.length} lists`, hint: `give one of them: ${lists.join(', ')}` };
+  const tars = names.filter((name) => name.endsWith('.tar'));
+  if (tars.length > 0) {
+    return { reason: `it holds ${tars.length} tars and no list or manifest of them`, hint: 'give the tars themselves' };
+  }
+  const manifests = names.filter((name) => /\.(?:jsonl?|tsv)(?:\.gz)?$/u.test(name));
+  if (manifests.length > 0) {
+    return {
+      reason: 'it is no dataset, and holds manifests',
+      hint: `give a file: ${manifests.slice(0, 3).join(', ')}`,
+    };
+  }
+  const hint = 'a dataset holds data.lst, or sharded_manifests/, or the outputs of cutroom cut';
+  return { reason: names.length === 0 ? 'the folder is empty' : 'nothing in the folder is known', hint };
+}
+
+/** Tells what a file is by its first bytes, and by its name where these leave two answers. */
+export function detectFile(filePath: string, head: ManifestHead): DetectedKind {
+  const { bytes, hasByteOrderMark } = head;
+  if (isTar(bytes) || /\.tar(?:\.gz)?$/u.test(filePath)) return { kind: 'tar', path: filePath };
+  const start = bytes.subarray(hasByteOrderMark ? 3 : 0);
+  const text = start.toString('utf8');
+  const first = text.trimStart();
+  if (first.startsWith('{') || first.startsWith('[')) return detectRows(filePath, start);
+  const line = first.split(/\r?\n/u, 1)[0] ?? '';
+  if (filePath.endsWith('.lst') || /^\S+\.tar(?:\.gz)?\s+\S+\.jsonl?(?:\s|$)/u.test(line)) {
+    return { kind: 'atdataset_list', path: filePath };
+  }
+  if (line.includes('\t')) return { kind: 'tsv', path: filePath };
+  if (/\.tsv(?:\.gz)?$/u.test(filePath)) return { kind: 'tsv', path: filePath };
+  // Rows whose first line is damaged are rows all the same.
+  if (/\n\s*\{/u.test(text)) return detectRows(filePath, start);
+  return { reason: 'it is neither JSON, nor a TSV, nor a list of shards, nor a tar' };
+}
+
+function detectRows(filePath: string, bytes: Buffer): DetectedKind {
+  const rows: ScannedRow[] = [];
+  for (const piece of splitObjects(bytes, 1)) {
+    const row = piece.kind === 'object' ? ScannedRow.scan(piece.bytes.toString('utf8')) : undefined;
+    if (row !== undefined) rows.push(row);
+    if (rows.length === MAX_ROWS) break;
+  }
+  const counts = new Map<RowKind, number>();
+  for (const row of rows) {
+    const kind = kindOfRow(row);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const [most] = [...counts].sort((a, b) => b[1] - a[1]);
+  const kind = most?.[0] ?? 'nothing';
+  if (kind === 'cut_set') {
+    return { reason: 'its rows are a CutSet of Lhotse', hint: 'Lhotse itself checks those: lhotse validate' };
+  }
+  if (kind === 'conversation') {
+    return { reason: 'its rows are conversations', hint: 'give the manifest of the utterances' };
+  }
+  if (kind === 'nothing') {
+    return { reason: rows.length === 0 ? 'no row can be read' : 'its rows have neither audio_filepath nor segments' };
+  }
+  const isShard = kind === 'nemo' && isShardManifest(filePath, rows);
+  return { kind: isShard ? 'atdataset_jsonl' : kind, path: filePath };
+}
+
+type RowKind =
+  'long_form' | 'nemo' | 'canary_v1' | 'canary_flash' | 'cut_outputs' | 'cut_set' | 'conversation' | 'nothing';
+
+/** What a row is by its keys alone. */
+export function kindOfRow(row: ScannedRow): RowKind {
+  if (row.has('snippet_id') && row.has('segments')) return 'cut_outputs';
+  if (row.has('segments')) return 'long_form';
+  if (row.has('conversations')) return 'conversation';
+  if (row.has('supervisions') || row.kind('recording') === 'object') return 'cut_set';
+  const hasTask = row.has('task') || row.has('taskname');
+  if (row.has('source_lang') || row.has('target_lang')) return hasTask ? 'canary_v1' : 'canary_flash';
+  if (row.has('pnc') && !row.has('lang')) return hasTask ? 'canary_v1' : 'canary_flash';
+  if (row.has('audio_filepath') || row.has('duration')) return 'nemo';
+  return PATH_ALIASES.some((name) => row.kind(name) === 'string') ? 'nemo' : 'nothing';
+}
+
+/** NeMo's rows and ATdataset's have the same keys: those of a shard name members, which lie in no folder, and are called .jsonl. */
+function isShardManifest(filePath: string, rows: readonly ScannedRow[]): boolean {
+  if (!/\.jsonl(?:\.gz)?$/u.test(filePath)) return false;
+  const folder = path.dirname(filePath);
+  const key = path.basename(filePath).replace(/\.jsonl(?:\.gz)?$/u, '');
+  if (shardTarOf(folder, key) !== undefined) return true;
+  return rows.every((row) => {
+    const name = row.string('audio_filepath');
+    if (name === undefined || row.has('offset') || row.has('shard_id')) return false;
+    return !name.includes('/') && !existsSync(path.join(folder, name));
+  });
+}
+
+/** The tar of a manifest, beside it or in the folder `audios` beside its folder. */
+export function shardTarOf(folder: string, key: string): string | undefined {
+  const places = [path.join(folder, `${key}.tar`), path.join(folder, '..', 'audios', `${key}.tar`)];
+  return places.find((place) => existsSync(place));
+}
+
+function detectBucket(folder: string, names: readonly string[]): boolean {
+  const bucket = names.find((name) => /^bucket\d+$/u.test(name));
+  if (bucket === undefined || !statSync(path.join(folder, bucket)).isDirectory()) return false;
+  const found = detectFolder(path.join(folder, bucket));
+  return 'kind' in found && found.kind === 'nemo_tarred';
+}
+
+const TAR_MAGIC_OFFSET_BYTES = 257;
+
+function isTar(bytes: Buffer): boolean {
+  return bytes.toString('latin1', TAR_MAGIC_OFFSET_BYTES, TAR_MAGIC_OFFSET_BYTES + 5) === 'ustar';
+}
