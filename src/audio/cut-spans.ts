@@ -2,6 +2,7 @@ import { AV_CHANNEL_LAYOUT_MONO, AV_CHANNEL_ORDER_NATIVE } from 'node-av/constan
 import type { ChannelLayout } from 'node-av/lib';
 import { CancellationMeter } from './cancellation-meter.js';
 import { AudioError } from './audio-error.js';
+import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
 import { RecordingReader } from './recording-reader.js';
 import type { RecordingInfo } from './recording-reader.js';
 import { SpanResampler } from './span-resampler.js';
@@ -164,7 +165,7 @@ class Sweep implements Disposable {
 
   /** The rate, channels and sample format must stay what they were in the first block. */
   #checkFormat(): void {
-    const { block, path, blockStart, info } = this.#reader;
+    const { block, info } = this.#reader;
     // Containers without channel positions leave them open; the resampler wants them spelt out, in every block.
     if (this.#layout !== undefined) block.channelLayout = this.#layout;
     if (this.#input === undefined) {
@@ -178,14 +179,7 @@ class Sweep implements Disposable {
       this.#idle.push(resampler);
       return;
     }
-    if (block.sampleRate === info.sampleRate && block.channels === this.#input.layout.nbChannels) return;
-    const at = (blockStart / info.sampleRate).toFixed(3);
-    throw new AudioError(
-      'format_changes',
-      path,
-      `at ${at} s it changes to ${block.sampleRate} Hz with ${block.channels} channels`,
-      { hint: 'Split it where it changes, or convert it to one rate and number of channels.' },
-    );
+    refuseFormatChange(this.#reader, this.#input.layout.nbChannels);
   }
 
   /** Opens the spans whose context begins in the current block. */
@@ -230,9 +224,7 @@ class Sweep implements Disposable {
   /** The recording is over: what is open is filled from the context of silence, what is ahead is missed. */
   #end(): void {
     const audioFrames = this.#reader.position;
-    const shortfall = this.#reader.shortfall();
-    if (shortfall !== undefined) throw new AudioError('truncated_recording', this.#reader.path, shortfall);
-    if (audioFrames === 0) throw new AudioError('empty_recording', this.#reader.path, 'it holds no audio');
+    refuseEarlyEnd(this.#reader);
     for (const open of this.#open) {
       this.#idle.push(open.resampler);
       const { span, sink, resampler } = open;

@@ -1,6 +1,6 @@
 import { accessSync, constants as fsConstants, statSync } from 'node:fs';
-import { AV_DISPOSITION_ATTACHED_PIC, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
-import { Codec, CodecContext, Dictionary, FormatContext } from 'node-av/lib';
+import { AV_DISPOSITION_ATTACHED_PIC, AV_LOG_QUIET, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import { Codec, CodecContext, Dictionary, FormatContext, Log } from 'node-av/lib';
 import type { Stream } from 'node-av/lib';
 import { systemCode } from '../errors.js';
 import { AudioError, codecMessage } from './audio-error.js';
@@ -35,6 +35,7 @@ export function checkFile(path: string): void {
 
 /** Opens local files alone: a path is never taken for an address, a playlist or a device. */
 export function openContainer(path: string, isWav: boolean, isLengthUnknown: boolean): FormatContext {
+  Log.setLevel(AV_LOG_QUIET);
   const container = new FormatContext();
   container.allocContext();
   const options = Dictionary.fromObject({

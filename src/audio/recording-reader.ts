@@ -1,5 +1,4 @@
 import {
-  AV_LOG_QUIET,
   AVERROR_EAGAIN,
   AVERROR_EOF,
   AVERROR_PATCHWELCOME,
@@ -7,14 +6,14 @@ import {
   AV_PKT_DATA_SKIP_SAMPLES,
   AVSEEK_FLAG_BACKWARD,
 } from 'node-av/constants';
-import { Codec, Frame, Log, Packet } from 'node-av/lib';
+import { Codec, Frame, Packet } from 'node-av/lib';
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
 import { AudioError, codecMessage } from './audio-error.js';
 import { checkFile, onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
 import { SKIP_AT_LEAST_SECONDS, skipMethod } from './skip-method.js';
 import type { SkipMethod } from './skip-method.js';
 import { StreamClock } from './stream-clock.js';
-import { readWavHeader } from './wav-header.js';
+import { readWavHeader, wavFrames, wavShortfall } from './wav-header.js';
 
 /** Tags behind the audio, and a last packet that was cut off, may look like so many packets. */
 const TRAILING_JUNK_PACKETS = 3;
@@ -81,14 +80,11 @@ export class RecordingReader implements Disposable {
 
   /** @throws AudioError when there is no audio to be had, with the reason. */
   constructor(path: string) {
-    Log.setLevel(AV_LOG_QUIET);
     this.path = path;
     checkFile(path);
     const wav = readWavHeader(path);
     if (wav?.channels === 0) throw new AudioError('not_audio', path, 'its header says 0 channels');
-    if (wav?.declaredBytes !== undefined && wav.declaredBytes > wav.availableBytes) {
-      this.#wavShortfall = `its header says ${wav.declaredBytes} bytes of audio, the file holds ${wav.availableBytes}`;
-    }
+    this.#wavShortfall = wav === undefined ? undefined : wavShortfall(wav);
     const isUnknownLength = wav !== undefined && wav.declaredBytes === undefined;
     this.#container = openContainer(path, wav !== undefined, isUnknownLength);
     try {
@@ -109,8 +105,7 @@ export class RecordingReader implements Disposable {
     this.#skip = skipMethod(container, codec);
     this.#clock = new StreamClock(this.#stream.timeBase, sampleRate);
     const pcm = codec.startsWith('pcm_') ? wav : undefined;
-    const heldBytes = Math.min(wav?.availableBytes ?? Infinity, wav?.declaredBytes ?? Infinity);
-    const heldFrames = pcm === undefined ? Infinity : Math.floor(heldBytes / pcm.bytesPerFrame);
+    const heldFrames = pcm === undefined ? Infinity : wavFrames(pcm);
     this.#limitFrames = isUnknownLength ? heldFrames : Infinity;
     const { duration } = this.#stream;
     this.#promisedFrames = pcm === undefined && duration > 0n ? this.#clock.framesOf(duration) : heldFrames;

@@ -1,0 +1,76 @@
+import type { OnPosition } from './convert-recording.js';
+import { FRAMES_A_REPORT } from './cut-spans.js';
+import { LevelMeter } from './level-meter.js';
+import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
+import { RecordingReader } from './recording-reader.js';
+import type { RecordingInfo } from './recording-reader.js';
+import { endFrame, firstFrame, toMicros } from './times.js';
+
+/** A part of a recording; an end of undefined is that of the audio. */
+export interface InspectSpan {
+  startSeconds: number;
+  endSeconds: number | undefined;
+}
+
+/** What was heard. */
+export interface RecordingInspection {
+  /** Frames decoded of the span: fewer than it asks for where the audio ends before. */
+  frames: number;
+  /** Hz, the recording's own. */
+  sampleRate: number;
+  channels: number;
+  /** The largest sample of any channel; 1 is full scale, which lossy formats and floats may pass. */
+  peak: number;
+  /** Of all channels' samples, in dB of full scale; -Infinity where each is 0. */
+  rmsDb: number;
+  /** Runs of 3 and more samples in a row at full scale, of all channels. */
+  clippedRuns: number;
+  /** The peak is below -60 dB of full scale. */
+  isSilent: boolean;
+  /** Samples that are no number. */
+  invalidSamples: number;
+}
+
+const SILENT_PEAK = 10 ** (-60 / 20);
+
+/**
+ * Decodes a recording or a span of it, as it is, and measures its levels.
+ *
+ * @throws AudioError where the audio cannot be read, or ends before its header says although the span goes on.
+ */
+export async function inspectRecording(
+  path: string,
+  span: InspectSpan | undefined,
+  onPosition: OnPosition,
+): Promise<RecordingInspection> {
+  using reader = new RecordingReader(path);
+  const { sampleRate } = reader.info;
+  const first = firstFrame(toMicros(span?.startSeconds ?? 0), sampleRate);
+  const end = span?.endSeconds === undefined ? Infinity : endFrame(toMicros(span.endSeconds), sampleRate);
+  let meter: LevelMeter | undefined;
+  let frames = 0;
+  for (let reportAt = FRAMES_A_REPORT; reader.position < end;) {
+    if (reader.position < first) reader.skip(0, first);
+    if (!reader.next()) {
+      refuseEarlyEnd(reader);
+      break;
+    }
+    meter ??= new LevelMeter(reader.block.channels);
+    refuseFormatChange(reader, meter.channels);
+    const from = Math.max(0, first - reader.blockStart);
+    const to = Math.min(reader.blockFrames, end - reader.blockStart);
+    if (from < to) {
+      meter.add(reader.block, from, to);
+      frames += to - from;
+    }
+    if (reader.position < reportAt) continue;
+    await onPosition(reader.position, sampleRate);
+    reportAt = reader.position + FRAMES_A_REPORT;
+  }
+  return inspection(reader.info, frames, meter ?? new LevelMeter(reader.info.channels));
+}
+
+function inspection({ sampleRate }: RecordingInfo, frames: number, meter: LevelMeter): RecordingInspection {
+  const { channels, peak, rmsDb, clippedRuns, invalidSamples } = meter;
+  return { frames, sampleRate, channels, peak, rmsDb, clippedRuns, isSilent: peak < SILENT_PEAK, invalidSamples };
+}
