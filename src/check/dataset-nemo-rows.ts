@@ -1,21 +1,9 @@
-import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import { CutroomError, errorMessage } from '../errors.js';
-import { readLineAt } from '../manifest/lines.js';
-import { parseRowLine } from '../manifest/row-line.js';
 import { sampleKey } from '../shard/sample-key.js';
 import { reasonOf } from '../shard/shard-problem.js';
 import type { ShardSample } from '../shard/shard-members.js';
 import type { DatasetFinding, DatasetKind } from './dataset-kinds.js';
-
-/** Lines of a manifest that stand one behind the other. */
-export interface RowRun {
-  offsetBytes: number;
-  endBytes: number;
-  /** 1-based, of the first. */
-  line: number;
-}
+import { parsePlainRow, runLines, type RowRun } from './dataset-nemo-lines.js';
 
 export interface NemoRowsTask {
   manifestPath: string;
@@ -37,12 +25,9 @@ export interface NemoRows {
   durationMicros: bigint;
   segments: number;
   isReadable: boolean;
-  digest: string;
 }
 
 const REPORT_ROWS = 2000;
-const PIECE_BYTES = 4 << 20;
-const NEWLINE = 0x0a;
 const MAX_SECONDS = 1e9;
 
 /** Names by which NeMo finds the audio of a row, the first that is there (NeMo 2025, `parse_item`; its 2026 converter). */
@@ -53,23 +38,11 @@ export async function readNemoRows(task: NemoRowsTask, work: NemoRowsWork): Prom
   const { manifestPath } = task;
   const reader = new NemoRowReader(task, work);
   try {
-    const handle = await open(manifestPath, 'r');
-    try {
-      const { size } = await handle.stat();
-      for (const run of task.runs ?? [{ offsetBytes: 0, endBytes: size, line: 1 }]) {
-        let { line } = run;
-        for (let offset = run.offsetBytes; offset < run.endBytes;) {
-          const wanted = Math.min(PIECE_BYTES, run.endBytes - offset);
-          const piece = await readLineAt(handle, manifestPath, offset, wanted);
-          const isLast = offset + wanted >= run.endBytes;
-          const end = isLast ? wanted : piece.lastIndexOf(NEWLINE) + 1;
-          if (end === 0) throw new CutroomError('input', 'a line is longer than 4 MiB');
-          line = await reader.addLines(piece.subarray(0, end), line);
-          offset += end;
-        }
-      }
-    } finally {
-      await handle.close();
+    let count = 0;
+    for await (const { bytes, line } of runLines(manifestPath, task.runs)) {
+      reader.addLine(bytes, line);
+      count += 1;
+      if (count % REPORT_ROWS === 0) await work.tellAlive();
     }
   } catch (error) {
     if (!(error instanceof CutroomError) && !(error instanceof Error && 'syscall' in error)) throw error;
@@ -84,7 +57,6 @@ class NemoRowReader {
   isReadable = true;
   readonly #task: NemoRowsTask;
   readonly #work: NemoRowsWork;
-  readonly #hash = createHash('sha256');
   #rowCount = 0;
   #durationMicros = 0n;
 
@@ -99,30 +71,13 @@ class NemoRowReader {
       durationMicros: this.#durationMicros,
       segments: 0,
       isReadable: this.isReadable,
-      digest: this.#hash.digest('hex'),
     };
   }
 
-  /** Takes whole lines; returns the number of the line after them. */
-  async addLines(bytes: Buffer, firstLine: number): Promise<number> {
-    let line = firstLine;
-    for (let start = 0; start < bytes.length; line += 1) {
-      const newline = bytes.indexOf(NEWLINE, start);
-      const end = newline < 0 ? bytes.length : newline;
-      this.#addLine(bytes.subarray(start, end), line);
-      start = end + 1;
-      if (line % REPORT_ROWS === 0) await this.#work.tellAlive();
-    }
-    return line;
-  }
-
-  #addLine(bytes: Buffer, line: number): void {
-    const trimmed = trimLine(bytes, line);
-    if (trimmed.length === 0) return;
-    hashLine(this.#hash, trimmed);
-    const row = parsePlain(trimmed);
-    if ('reason' in row) {
-      const { message, hint, column } = row.reason;
+  addLine(bytes: Buffer, line: number): void {
+    const row = parsePlainRow(bytes);
+    if ('fault' in row) {
+      const { message, hint, column } = row.fault;
       this.#work.note({ kind: 'bad_row', message, file: this.#task.manifestPath, line, column, hint });
       return;
     }
@@ -228,44 +183,4 @@ class NemoRowReader {
   #tell(kind: DatasetKind, line: number, message: string, id?: string): void {
     this.#work.note({ kind, message, file: this.#task.manifestPath, line, id });
   }
-}
-
-/** Adds a line to a digest as it is compared between manifests: without what stands around it. */
-export function hashLine(hash: { update(bytes: Uint8Array): unknown }, trimmed: Uint8Array): void {
-  hash.update(trimmed);
-  hash.update(LINE_END);
-}
-
-const LINE_END = Buffer.from('\n');
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/** A line without white space at its ends and, on the first, a byte order mark. */
-export function trimLine(bytes: Buffer, line: number): Buffer {
-  let start = line === 1 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
-  let end = bytes.length;
-  while (start < end && isBlank(bytes[start])) start += 1;
-  while (end > start && isBlank(bytes[end - 1])) end -= 1;
-  return bytes.subarray(start, end);
-}
-
-function isBlank(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
-}
-
-type ParsedRow =
-  | { value: Readonly<Record<string, unknown>> }
-  | { reason: { message: string; hint?: string | undefined; column?: number | undefined } };
-
-/** The row on a line: by the engine's own parser where that takes it, which is three times as fast. */
-function parsePlain(bytes: Buffer): ParsedRow {
-  try {
-    const value: unknown = isUtf8(bytes) ? JSON.parse(bytes.toString('utf8')) : undefined;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return { value: value as Record<string, unknown> };
-  } catch {
-    // The lossless parser says what is wrong, or reads NaN.
-  }
-  const row = parseRowLine({ bytes });
-  if ('reason' in row) return { reason: row };
-  return { value: Object.fromEntries(row.keys().map((key) => [key, row.value(key)])) };
 }

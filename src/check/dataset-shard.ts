@@ -1,7 +1,9 @@
 import { readShardRows } from '../shard/shard-rows.js';
 import type { ShardSample } from '../shard/shard-members.js';
 import type { DatasetFinding, DatasetKind } from './dataset-kinds.js';
-import { readNemoRows, type RowRun } from './dataset-nemo-rows.js';
+import { findManifestDifference, findShardedMark } from './dataset-nemo-differ.js';
+import type { RowRun } from './dataset-nemo-lines.js';
+import { readNemoRows } from './dataset-nemo-rows.js';
 import { asFinding, scanTar, type TarScan } from './tar-scan.js';
 
 /** A shard that is to be looked at. Plain data: it travels between processes. */
@@ -19,6 +21,8 @@ export interface ShardTask {
   /** NeMo: where the rows of the shard stand in the manifest, and their `shard_id`. */
   runs?: readonly RowRun[] | undefined;
   shardId?: number | undefined;
+  /** NeMo: the manifest of this shard alone, where `manifestPath` is that of all. */
+  shardedPath?: string | undefined;
   /** Whether the places of payloads are wanted, for a check that decodes. */
   wantsAudio: boolean;
 }
@@ -55,8 +59,6 @@ export interface ShardReport {
   findings: DatasetFinding[];
   /** Findings beyond those that are kept, by kind. */
   more: Partial<Record<DatasetKind, number>>;
-  /** SHA-256 of the shard's lines: of `nemo`. */
-  digest: string | undefined;
   audio: MemberAudio[];
 }
 
@@ -92,7 +94,6 @@ export async function inspectShard(task: ShardTask, report: (what: unknown) => P
     segments: rows.segments,
     findings: kept.findings,
     more: kept.more,
-    digest: rows.digest,
     audio: [...audio.values()],
   };
 }
@@ -116,7 +117,6 @@ interface RowFacts {
   durationMicros: bigint;
   segments: number;
   isReadable: boolean;
-  digest?: string | undefined;
 }
 
 interface RowWork {
@@ -136,7 +136,12 @@ async function readRows(task: ShardTask, tar: TarScan, work: RowWork): Promise<R
     if (task.wantsAudio && !audio.has(sample)) audio.set(sample, audioOf(sample, row, line));
   };
   if (layout === 'nemo') {
-    return await readNemoRows({ ...task, manifestPath }, { samples, note: kept.note, take, tellAlive });
+    const rows = await readNemoRows({ ...task, manifestPath }, { samples, note: kept.note, take, tellAlive });
+    for (const find of [findShardedMark, findManifestDifference]) {
+      const finding = await find({ ...task, manifestPath });
+      if (finding !== undefined) kept.note(finding);
+    }
+    return rows;
   }
   const order = new OrderWatch(manifestPath, kept.note);
   const key = audioKey ?? 'audio_filepath';

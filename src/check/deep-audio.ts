@@ -13,6 +13,9 @@ const SILENCE_MS = 120_000;
 /** How many pieces of audio a process is given at once. */
 const BATCH_ITEMS = 32;
 
+/** Batches that are gathered for each process before they are decoded: the fewer rounds, the less waiting for the slowest. */
+const ROUND_BATCHES = 8;
+
 /** Batches that wait for an earlier one, for each that is decoded. */
 const WAITING_BATCHES = 2;
 
@@ -37,6 +40,7 @@ export class DeepChecker {
   readonly #path: string;
   readonly #pool: ProcessPool;
   readonly #verdicts: DeepVerdicts;
+  readonly #pending: DeepItem[] = [];
   #count = 0;
   #skippedCount = 0;
 
@@ -54,15 +58,44 @@ export class DeepChecker {
     return this.#skippedCount;
   }
 
-  /** Decodes some more. Throws {CanceledError} where the user stops it. */
+  /** Takes some more, and decodes when there is enough for all processes. Throws {CanceledError} where the user stops it. */
   async check(items: Iterable<DeepItem> | AsyncIterable<DeepItem>): Promise<void> {
+    for await (const item of items) {
+      if (item.inside?.isCompressed === true) {
+        this.#skippedCount += 1;
+        continue;
+      }
+      this.#pending.push(item);
+      if (this.#pending.length >= ROUND_BATCHES * BATCH_ITEMS * this.#context.settings.jobs)
+        await this.#decodePending();
+    }
+  }
+
+  /** Decodes what is left, and reports what only all of the audio shows. */
+  async finish(): Promise<void> {
+    await this.#decodePending();
+    this.#verdicts.finish();
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+
+  async #decodePending(): Promise<void> {
     const { jobs } = this.#context.settings;
     const work = { concurrency: jobs, window: jobs * (1 + WAITING_BATCHES), signal: this.#context.signal };
+    const pending = this.#pending.splice(0);
+    // Less than a batch for each is shared out all the same.
+    const size = Math.max(1, Math.min(BATCH_ITEMS, Math.ceil(pending.length / jobs)));
+    const batches = Array.from({ length: Math.ceil(pending.length / size) }, (_, index) =>
+      pending.slice(index * size, (index + 1) * size),
+    );
     try {
-      const batches = orderedMap(this.#batches(items), work, async (batch, stop) => {
-        return { batch, results: await this.#decode(batch, stop) };
-      });
-      for await (const { batch, results } of batches) {
+      const decoded = orderedMap(batches, work, async (batch, stop) => ({
+        batch,
+        results: await this.#decode(batch, stop),
+      }));
+      for await (const { batch, results } of decoded) {
         for (const [index, item] of batch.entries()) this.#verdicts.judge(item, results[index] ?? NO_RESULT);
         this.#count += batch.length;
         this.#context.onProgress({ path: this.#path, stage: 'deep', items: this.#count });
@@ -71,31 +104,6 @@ export class DeepChecker {
       if (!this.#context.signal.aborted || error instanceof CutroomError) throw error;
       throw new CanceledError('The check was stopped', { cause: error });
     }
-  }
-
-  /** Reports what only all of the audio shows. */
-  async finish(): Promise<void> {
-    this.#verdicts.finish();
-    await Promise.resolve();
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.close();
-  }
-
-  async *#batches(items: Iterable<DeepItem> | AsyncIterable<DeepItem>): AsyncGenerator<DeepItem[]> {
-    let batch: DeepItem[] = [];
-    for await (const item of items) {
-      if (item.inside?.isCompressed === true) {
-        this.#skippedCount += 1;
-        continue;
-      }
-      batch.push(item);
-      if (batch.length < BATCH_ITEMS) continue;
-      yield batch;
-      batch = [];
-    }
-    if (batch.length > 0) yield batch;
   }
 
   /** The results of a batch; where a process dies, the audio that it was at gets the blame, and another goes on behind it. */

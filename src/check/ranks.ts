@@ -1,0 +1,172 @@
+import { reportDataset, type DatasetKind } from './dataset-kinds.js';
+import type { CheckContext, RankReport, RankShare, ShardFacts } from './finding.js';
+
+/** How a loader gives shards to ranks: NeMo's scatter and replicate, or ATdataset's padding. */
+export type RankLoader = 'nemo' | 'atdataset';
+
+/** What ATdataset's loader gives one worker: shards are repeated until all have as many. */
+export interface PaddedShare {
+  rank: number;
+  worker: number;
+  shards: number;
+  rows: number;
+  hours: number;
+}
+
+/** What each rank and worker would read, under each rule. */
+export interface RankAnalysis extends RankReport {
+  loader: RankLoader;
+  shardCount: number;
+  rows: number;
+  hours: number;
+  /** Workers that no shard is left for, counted over the ranks, under scatter. */
+  idleWorkers: number;
+  /** By ATdataset's rule, where that is the loader. */
+  padded: readonly PaddedShare[];
+  /** Shards that ATdataset's loader reads more than once an epoch, and how often in all. */
+  repeated: readonly ShardFacts[];
+  /** The nearest numbers of shards that all ranks and workers share evenly. */
+  fitting: readonly number[];
+}
+
+/**
+ * Finds what each rank and each of its workers would read, and reports what is read by nobody, or more often than once, and which ranks end
+ * before others.
+ *
+ * - scatter (NeMo's default): rank r of W reads shards [r·⌊S/W⌋, (r+1)·⌊S/W⌋), the last S mod W are read by nobody; inside a rank worker k of
+ *   K takes every K-th
+ * - replicate: each rank reads all shards, its workers every K-th
+ * - ATdataset: shards are repeated up to a multiple of W·K and sorted; rank r takes every W-th, worker k every K-th of these
+ *
+ * @param shards in the order in which the loader takes them
+ */
+export function checkRanks(
+  shards: readonly ShardFacts[],
+  worldSize: number,
+  workers: number,
+  context: CheckContext,
+  loader: RankLoader = 'nemo',
+): RankAnalysis {
+  const perRank = Math.floor(shards.length / worldSize);
+  const shares: RankShare[] = [];
+  for (let rank = 0; rank < worldSize; rank += 1) {
+    const own = shards.slice(rank * perRank, (rank + 1) * perRank);
+    for (const share of splitByWorker(own, workers)) shares.push({ strategy: 'scatter', rank, ...share });
+  }
+  for (let rank = 0; rank < worldSize; rank += 1) {
+    for (const share of splitByWorker(shards, workers)) shares.push({ strategy: 'replicate', rank, ...share });
+  }
+  const isPadded = loader === 'atdataset';
+  const analysis: RankAnalysis = {
+    worldSize,
+    workers,
+    shares,
+    unread: shards.slice(perRank * worldSize),
+    loader,
+    shardCount: shards.length,
+    ...sumUp(shards),
+    idleWorkers: shares.filter((share) => share.strategy === 'scatter' && share.shards === 0).length,
+    padded: isPadded ? padShards(shards, worldSize, workers) : [],
+    repeated: isPadded ? repeatedShards(shards, worldSize * workers) : [],
+    fitting: fittingCounts(shards.length, worldSize * workers),
+  };
+  reportRanks(analysis, shards, context);
+  return analysis;
+}
+
+/** Worker k takes every K-th shard of its rank. */
+function splitByWorker(own: readonly ShardFacts[], workers: number): Omit<PaddedShare, 'rank'>[] {
+  return Array.from({ length: workers }, (_, worker) => {
+    const taken = own.filter((_shard, index) => index % workers === worker);
+    return { worker, shards: taken.length, ...sumUp(taken) };
+  });
+}
+
+function padShards(shards: readonly ShardFacts[], worldSize: number, workers: number): PaddedShare[] {
+  const unit = worldSize * workers;
+  if (shards.length === 0) return [];
+  const count = Math.ceil(shards.length / unit) * unit;
+  const padded = Array.from({ length: count }, (_, index) => shards[index % shards.length])
+    .filter((shard) => shard !== undefined)
+    .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  return Array.from({ length: worldSize }, (_, rank) => {
+    const own = padded.filter((_shard, index) => index % worldSize === rank);
+    return splitByWorker(own, workers).map((share) => ({ rank, ...share }));
+  }).flat();
+}
+
+/** Those that are repeated to fill the last round. */
+function repeatedShards(shards: readonly ShardFacts[], unit: number): ShardFacts[] {
+  const missing = (unit - (shards.length % unit)) % unit;
+  return shards.slice(0, Math.min(missing, shards.length));
+}
+
+function sumUp(shards: readonly ShardFacts[]): { rows: number; hours: number } {
+  return {
+    rows: shards.reduce((sum, { rows }) => sum + rows, 0),
+    hours: shards.reduce((sum, { hours }) => sum + hours, 0),
+  };
+}
+
+function fittingCounts(count: number, unit: number): number[] {
+  const below = Math.floor(count / unit) * unit;
+  return below === count ? [count] : [below, below + unit].filter((fitting) => fitting > 0);
+}
+
+/** What to do, in one sentence. */
+export function rankRemedy({ shardCount, worldSize, workers, fitting }: RankAnalysis): string {
+  const unit = workers === 1 ? `${worldSize}` : `${worldSize} ranks × ${workers} workers = ${worldSize * workers}`;
+  if (fitting.includes(shardCount)) return 'pack the dataset again, with as many samples in each shard';
+  return `pack the dataset into ${fitting.join(' or ')} shards: a multiple of ${unit}`;
+}
+
+function reportRanks(analysis: RankAnalysis, shards: readonly ShardFacts[], context: CheckContext): void {
+  const [first] = shards;
+  if (first === undefined) return;
+  const { worldSize, workers, unread, idleWorkers, repeated, shardCount, loader } = analysis;
+  const hint = rankRemedy(analysis);
+  const tell = (kind: DatasetKind, file: string, message: string): void =>
+    reportDataset(context, { kind, message, file, hint });
+  if (loader === 'atdataset') {
+    if (repeated.length > 0) {
+      const times = worldSize * workers > shardCount ? 'more than once' : 'twice';
+      const message = `${describe(repeated)} are read ${times} an epoch: ${shardCount} shards are padded for ${worldSize} ranks with ${workers} workers`;
+      tell('repeated_shards', repeated[0]?.path ?? first.path, message);
+    }
+    return;
+  }
+  if (unread.length > 0) {
+    const message = `${describe(unread)} are never read under scatter: ${shardCount} shards are no multiple of ${worldSize} ranks`;
+    tell('unread_shards', unread[0]?.path ?? first.path, message);
+  }
+  if (idleWorkers > 0 && shardCount >= worldSize) {
+    const message = `${idleWorkers} of ${worldSize * workers} workers have no shard under scatter`;
+    tell('idle_workers', first.path, message);
+  }
+  const rows = rankRows(analysis);
+  const [least, most] = [Math.min(...rows), Math.max(...rows)];
+  if (least !== most && shardCount >= worldSize) {
+    const message =
+      `rank ${rows.indexOf(least)} reads ${grouped(least)} samples and rank ${rows.indexOf(most)} ${grouped(most)} under scatter: ` +
+      'where steps differ, the ranks that end first leave the others waiting forever';
+    tell('uneven_ranks', first.path, message);
+  }
+}
+
+/** Samples of each rank under scatter. */
+export function rankRows({ shares, worldSize }: RankReport): number[] {
+  const rows = Array.from({ length: worldSize }, () => 0);
+  for (const share of shares) {
+    if (share.strategy === 'scatter') rows[share.rank] = (rows[share.rank] ?? 0) + share.rows;
+  }
+  return rows;
+}
+
+function describe(shards: readonly ShardFacts[]): string {
+  const { rows, hours } = sumUp(shards);
+  return `${grouped(shards.length)} shards with ${grouped(rows)} samples, ${hours.toFixed(2)} h,`;
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}
