@@ -51,7 +51,7 @@ export async function packShards(options: PackShardsOptions): Promise<ShardOutco
   for (const shard of shards) {
     if (plan.shards[shard] === undefined) throw new RangeError(`There is no shard ${shard} in "${plan.path}"`);
   }
-  signal?.throwIfAborted();
+  if (signal?.aborted === true) throw stopped(signal.reason);
   await plan.verify();
   const outcomes = new Map<number, ShardOutcome>();
   for (const shard of new Set(shards)) {
@@ -98,10 +98,7 @@ async function packMissing(
     }
   } catch (error) {
     if (signal?.aborted !== true || error instanceof OutputError) throw error;
-    throw new CanceledError('The run was stopped', {
-      cause: error,
-      hint: 'What is made is kept: run the same command again to go on.',
-    });
+    throw stopped(error);
   }
   // The other run may be done by now.
   for (const { shard, error } of taken) {
@@ -110,6 +107,13 @@ async function packMissing(
     outcomes.set(shard, outcome);
     parts.meter.resume(shard);
   }
+}
+
+function stopped(cause: unknown): CanceledError {
+  return new CanceledError('The run was stopped', {
+    cause,
+    hint: 'What is made is kept: run the same command again to go on.',
+  });
 }
 
 /** Makes the folders that tars and manifests go to. */
