@@ -5,15 +5,17 @@ import { buildShardsCommand } from './commands/build.js';
 import { checkCommand } from './commands/check.js';
 import { cutCommand } from './commands/cut.js';
 import { genLstCommand } from './commands/gen-lst.js';
+import { tarCommand } from './commands/tar.js';
 import type { CliContext } from './context.js';
 import { formatError, formatUsageError } from './error-text.js';
-import { flagNamesOf } from './flag-names.js';
+import { flagNamesOf, withDashes } from './flag-names.js';
 
 /** Every command, by the name that it is shown with. */
 export const COMMANDS: Readonly<Record<string, Command<CliContext>>> = {
   cut: cutCommand,
   build: buildShardsCommand,
   'gen-lst': genLstCommand,
+  tar: tarCommand,
   check: checkCommand,
 };
 
@@ -22,7 +24,7 @@ const ALIASES = { gen_lst: 'gen-lst' } as const;
 
 /** Runs a command line without a process: `argv` is what follows the program's name. */
 export async function runApp(argv: readonly string[], context: CliContext): Promise<void> {
-  await run(buildApp(argv[0] ?? ''), argv, context);
+  await run(buildApp(argv[0] ?? ''), argv[0] === 'tar' ? argv.map(withDashes) : argv, context);
 }
 
 /** @param typed the name of the command that is run: what is said about its flags depends on it, and the parser does not tell */

@@ -13,3 +13,8 @@ export function flagNamesOf(commands: readonly Command<CliContext>[]): string[] 
   }
   return names;
 }
+
+/** A flag that is spelled as in Python, `--num_shards`, as it is spelled here. Anything else stays. */
+export function withDashes(argument: string): string {
+  return argument.replace(/^--[a-z]+(?:_[a-z]+)+(?==|$)/u, (flag) => flag.replaceAll('_', '-'));
+}

@@ -1,0 +1,78 @@
+import { UsageError } from '../errors.js';
+import type { TarOptions } from '../tarred/options.js';
+import type { TarFlags } from './commands/tar.js';
+import type { CliContext } from './context.js';
+import { formatPackProgress } from './pack-progress.js';
+import { ProgressLine } from './progress-line.js';
+import { formatTarFailure, formatTarRefusal, formatTarSummary, tarSummaryAsJson } from './tar-summary.js';
+
+/** Exit code when more of the data failed than was allowed. */
+const DATA_EXIT_CODE = 1;
+
+/** Runs `cutroom tar`. */
+export async function runTar(context: CliContext, flags: TarFlags, manifests: readonly string[]): Promise<void> {
+  const { tarDataset } = await import('../tarred/tar-dataset.js');
+  const { stdout, stderr } = context.process;
+  if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other');
+  if (flags.jobs !== undefined && flags.workers !== undefined) {
+    throw new UsageError('--jobs and --workers are the same: give one of them');
+  }
+  const line = new ProgressLine(stderr, flags.quiet);
+  try {
+    const result = await tarDataset(optionsOf(flags, manifests), {
+      signal: context.signal,
+      environment: context.process.env,
+      isProcessAlive: (pid) => context.isProcessAlive(pid),
+      onProgress: (now) => line.show(() => formatPackProgress(now)),
+      onFailure: (failure) => {
+        if (flags.verbose) line.note(formatTarFailure(failure));
+      },
+    });
+    line.end();
+    if (flags.json) stdout.write(`${JSON.stringify(tarSummaryAsJson(result))}\n`);
+    if (!flags.quiet) stderr.write(`${formatTarSummary(result, flags.verbose)}\n`);
+    if (result.kind === 'refused' || result.kind === 'failed') {
+      stderr.write(`${formatTarRefusal(result)}\n`);
+      context.process.exitCode = DATA_EXIT_CODE;
+    }
+  } finally {
+    line.end();
+  }
+}
+
+/** Paths without a flag are further ones of the list that was begun. */
+function optionsOf(flags: TarFlags, manifests: readonly string[]): TarOptions {
+  const { manifestPath = [], concatManifestPaths = [] } = flags;
+  const isAdding = concatManifestPaths.length > 0;
+  return {
+    manifestPaths: isAdding ? manifestPath : [...manifestPath, ...manifests],
+    concatManifestPaths: isAdding ? [...concatManifestPaths, ...manifests] : [],
+    metadataPath: flags.metadataPath,
+    targetDir: flags.targetDir,
+    numShards: flags.numShards,
+    maxDurationSeconds: flags.maxDuration,
+    minDurationSeconds: flags.minDuration,
+    shuffle: flags.shuffle,
+    shuffleSeed: flags.shuffleSeed,
+    sortInShards: flags.sortInShards,
+    keepFilesTogether: flags.keepFilesTogether,
+    forceCodec: flags.forceCodec,
+    forceSamplingRate: flags.forceSamplingRate,
+    channel: flags.channel,
+    sliceWithOffset: flags.sliceWithOffset,
+    subRows: flags.subRows,
+    bucketsNum: flags.bucketsNum,
+    dynamicBucketsNum: flags.dynamicBucketsNum,
+    shardManifests: flags.shardManifests,
+    onlyManifests: flags.onlyManifests,
+    writeMetadata: flags.writeMetadata,
+    dryRun: flags.dryRun,
+    remainder: flags.remainder,
+    base: flags.base,
+    onError: flags.onError,
+    maxFailures: flags.maxFailures,
+    jobs: flags.jobs ?? (flags.workers === -1 ? undefined : flags.workers),
+    overwrite: flags.overwrite,
+    recordingTimeoutSeconds: flags.recordingTimeout,
+  };
+}

@@ -1,0 +1,226 @@
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
+import { OutputError } from '../errors.js';
+import { ensureFolder, removeFile, writeFileAtomic } from '../run/atomic-file.js';
+import { clearWork, readOutcomes, workFile } from '../shard/outcome-file.js';
+import { packShards } from '../shard/pack-shards.js';
+import { PlanFile, writePlan, type ShardToWrite } from '../shard/plan-file.js';
+import { PLAN_FORMAT, type PackFailure, type PlanHeader } from '../shard/plan.js';
+import { writeFailure } from '../tar/write-failure.js';
+import type { TarContext } from './context.js';
+import { sumRows, type DatasetPlan } from './dataset-plan.js';
+import type { TarIdentity } from './identity.js';
+import type { ManifestInput } from './inputs.js';
+import { shardFiles, type TarOutputs } from './layout.js';
+import type { MemberPlans } from './member-plan.js';
+import type { ResolvedTarOptions } from './options.js';
+import { ShardItems } from './plan-items.js';
+import type { RowTable } from './row-table.js';
+import type { RowSum } from './select.js';
+
+/** A run up to the making of its shards. */
+export interface ShardRun {
+  outputs: TarOutputs;
+  options: ResolvedTarOptions;
+  inputs: readonly ManifestInput[];
+  datasets: readonly DatasetPlan[];
+  table: RowTable;
+  members: MemberPlans;
+  identity: TarIdentity;
+  /** What planning found. */
+  failures: readonly PackFailure[];
+  /** Whether so many failed members are allowed. */
+  isWithin: (failedMembers: number) => boolean;
+  context: TarContext;
+}
+
+/** What came of the shards. */
+export interface MadeShards {
+  /** Rows of the shards' manifests. */
+  written: RowSum;
+  /** Members that could not be made. */
+  failures: readonly PackFailure[];
+  /** Null where no audio is packed. */
+  planHash: string | null;
+  members: number;
+  copied: number;
+  tarBytes: number;
+  clippedSamples: number;
+  invalidSamples: number;
+  warnings: readonly string[];
+}
+
+/** Between two looks at the signal. */
+const LINES_A_WRITE = 500;
+
+/** Writes the manifests of all shards, and no audio. */
+export async function writeManifests(run: ShardRun): Promise<MadeShards> {
+  const { outputs, options, datasets, table, context } = run;
+  const shardItems = itemsOf(run);
+  const written = { rows: 0, micros: 0 };
+  for (const dataset of datasets) {
+    for (const [index, rows] of shardRows(dataset).entries()) {
+      const shardId = dataset.firstShard + index;
+      const file = path.join(outputs.folder, shardFiles(dataset, shardId, options.shardManifests).manifest);
+      if (index === 0) await ensureFolder(path.dirname(file));
+      await writeFileAtomic(file, async (write) => {
+        let lines: string[] = [];
+        const flush = async (): Promise<void> => {
+          context.signal?.throwIfAborted();
+          await write(lines.join(''));
+          lines = [];
+        };
+        for (const line of shardItems.lines(rows, shardId)) {
+          if (lines.push(line) === LINES_A_WRITE) await flush();
+        }
+        await flush();
+      });
+      const { micros } = sumRows(rows, table.durations);
+      written.rows += rows.length;
+      written.micros += micros;
+    }
+  }
+  return {
+    written,
+    failures: [],
+    planHash: null,
+    members: 0,
+    copied: 0,
+    tarBytes: 0,
+    clippedSamples: 0,
+    invalidSamples: 0,
+    warnings: [],
+  };
+}
+
+/**
+ * Writes the plan and makes its shards; goes on with those of an earlier run with the same plan. Shards with members that failed are made again,
+ * where these are more than allowed: what was wrong may have been put right.
+ */
+export async function makeShards(run: ShardRun): Promise<MadeShards> {
+  const { outputs, options, context } = run;
+  const plan = await placePlan(run);
+  const all = plan.shards.map((_, shard) => shard);
+  const earlier = await readOutcomes(plan, outputs.workFolder);
+  const failedBefore = all.filter((shard) => (earlier[shard]?.failures.length ?? 0) > 0);
+  const isAgain = !run.isWithin(failedBefore.reduce((sum, shard) => sum + (earlier[shard]?.failures.length ?? 0), 0));
+  if (isAgain) for (const shard of failedBefore) await forgetShard(outputs, plan, shard);
+  const outcomes = await packShards({
+    plan,
+    folder: outputs.folder,
+    workFolder: outputs.workFolder,
+    shards: all,
+    jobs: options.jobs,
+    silenceSeconds: options.recordingTimeoutSeconds,
+    overwrite: options.overwrite,
+    signal: context.signal,
+    onProgress: context.onProgress,
+    isProcessAlive: context.isProcessAlive,
+    checkpointMs: context.checkpointMs,
+  });
+  const sum = (count: (outcome: (typeof outcomes)[number]) => number): number =>
+    outcomes.reduce((total, outcome) => total + count(outcome), 0);
+  return {
+    written: { rows: sum(({ rows }) => rows), micros: sum(({ durationMicros }) => durationMicros) },
+    failures: outcomes.flatMap(({ failures }) => failures),
+    planHash: plan.hash,
+    members: sum(({ members }) => members),
+    copied: sum(({ copied }) => copied),
+    tarBytes: sum(({ tarBytes }) => tarBytes),
+    clippedSamples: sum(({ clippedSamples }) => clippedSamples),
+    invalidSamples: sum(({ invalidSamples }) => invalidSamples),
+    warnings: outcomes.flatMap(({ warnings }) => warnings.map(({ id, message }) => `${id}: ${message}`)),
+  };
+}
+
+/** The rows of each shard. */
+function shardRows({ partition }: DatasetPlan): Uint32Array[] {
+  const { rows, ends } = partition;
+  return ends.map((end, shard) => rows.subarray(ends[shard - 1] ?? 0, end));
+}
+
+function itemsOf({ table, members, options, inputs }: ShardRun): ShardItems {
+  const { subRows, onlyManifests } = options;
+  return new ShardItems(table, members, { subRows, onlyManifests, base: baseOf(options, inputs) });
+}
+
+function baseOf({ base }: ResolvedTarOptions, inputs: readonly ManifestInput[]): string {
+  return base ?? inputs[0]?.folder ?? '/';
+}
+
+/** Writes the plan, unless it is there already from a run that was interrupted. */
+async function placePlan(run: ShardRun): Promise<PlanFile> {
+  const { outputs } = run;
+  const next = `${outputs.plan}.next`;
+  const hash = await writePlan(next, headerOf(run), run.failures, shardsOf(run));
+  const earlier = PlanFile.open(outputs.plan);
+  if (earlier?.hash === hash) {
+    await removeFile(next);
+    return earlier;
+  }
+  if (earlier !== undefined && run.options.overwrite) {
+    await clearWork(outputs.workFolder);
+  } else if (earlier !== undefined) {
+    await removeFile(next);
+    throw new OutputError(`Cannot go on in "${outputs.folder}": the unfinished run there has another plan`, {
+      path: outputs.plan,
+      hint: 'Files were moved, or the program is another version: give --overwrite to start again.',
+    });
+  }
+  try {
+    await rename(next, outputs.plan);
+  } catch (error) {
+    throw writeFailure(error, { action: 'Cannot write', path: outputs.plan });
+  }
+  const plan = PlanFile.open(outputs.plan);
+  if (plan === undefined) throw new OutputError(`The plan "${outputs.plan}" is gone`, { path: outputs.plan });
+  return plan;
+}
+
+function headerOf({ options, inputs, identity, datasets }: ShardRun): PlanHeader {
+  return {
+    format: PLAN_FORMAT,
+    cutroom_version: identity.cutroom_version,
+    audio_architecture: identity.audio_architecture,
+    command: 'tar',
+    inputs: inputs.map(({ path: named, hash }) => ({ path: named, sha256: hash.copy().digest('hex') })),
+    options: identity.options,
+    base: baseOf(options, inputs),
+    audio: {
+      format: options.forceCodec ?? 'flac',
+      sampleRate: options.forceSamplingRate ?? null,
+      channel: options.channel ?? 'average',
+      compressionLevel: null,
+    },
+    facts: {
+      datasets: datasets.map(({ prefix, firstShard, partition }) => ({
+        folder: prefix.replace(/\/$/u, ''),
+        first_shard: firstShard,
+        shards: partition.ends.length,
+      })),
+    },
+  };
+}
+
+function* shardsOf(run: ShardRun): Generator<ShardToWrite> {
+  const shardItems = itemsOf(run);
+  for (const dataset of run.datasets) {
+    for (const [index, rows] of shardRows(dataset).entries()) {
+      run.context.signal?.throwIfAborted();
+      const shardId = dataset.firstShard + index;
+      yield {
+        ...shardFiles(dataset, shardId, run.options.shardManifests),
+        items: shardItems.items(rows, shardId),
+        micros: sumRows(rows, run.table.durations).micros,
+      };
+    }
+  }
+}
+
+/** Forgets a shard that was made, its manifest first: then it is made anew. */
+async function forgetShard({ folder, workFolder }: TarOutputs, plan: PlanFile, shard: number): Promise<void> {
+  const place = plan.shards[shard];
+  if (place === undefined) return;
+  for (const file of [place.manifest, place.tar]) await removeFile(path.join(folder, file));
+  await removeFile(workFile(workFolder, shard, 'json'));
+}

@@ -1,0 +1,200 @@
+import path from 'node:path';
+import type { AudioFormat } from '../audio/sample-rates.js';
+import { InputError } from '../errors.js';
+import { IdIndex } from '../shard/id-index.js';
+import type { FileTable } from './file-table.js';
+import type { ManifestInput } from './inputs.js';
+import { flattenPath, hashSuffix, holdsSubMark, spanSuffix } from './member-names.js';
+import { isForced, type ResolvedTarOptions } from './options.js';
+import type { RowTable } from './row-table.js';
+import type { TextColumn } from './text-column.js';
+
+/** How the audio of a row becomes a member. */
+export interface MemberPlan {
+  /** Name in the tar. */
+  name: string;
+  how: 'copy' | 'encode' | 'fit';
+  /** What it is encoded as. */
+  format: AudioFormat;
+  /** Whether the row's span alone goes into the member. */
+  isCut: boolean;
+}
+
+/** Formats by extension, as far as their bytes may stay what they are. */
+const FORMATS: Readonly<Record<string, AudioFormat>> = {
+  '.flac': 'flac',
+  '.wav': 'wav',
+  '.mp3': 'mp3',
+  '.ogg': 'ogg',
+  '.opus': 'opus',
+};
+
+/** Stands for the rows of a dataset that gains others. */
+const TAKEN = 2 ** 32 - 2;
+
+type MemberOptions = Pick<
+  ResolvedTarOptions,
+  'forceCodec' | 'forceSamplingRate' | 'channel' | 'sliceWithOffset' | 'subRows'
+>;
+
+/**
+ * Names the members of all planned rows, so that no two have one name, or names that differ in their extension alone.
+ *
+ * - A row means its file, or its span where it has an offset and the file is used by other rows, too, or audio is encoded anyway.
+ * - Different files that flatten to one name all get the hash of their path.
+ * - Rows that mean the very same audio share no member: the second and later ones get the hash of path and number.
+ */
+export class MemberPlans {
+  /** Files whose name held a `-sub` that had to be changed. */
+  subMarkCount = 0;
+  /** Files without an extension, whose members some loaders pass over. */
+  bareCount = 0;
+  /** Names that more than one file flattens to. */
+  collisionCount = 0;
+  firstCollision: string | undefined;
+  readonly #table: RowTable;
+  readonly #inputs: readonly ManifestInput[];
+  readonly #options: MemberOptions;
+  readonly #isForced: boolean;
+  readonly #taken: TextColumn | undefined;
+  /** Rows by file. */
+  readonly #uses: Uint32Array;
+  /** Stems that several files have. */
+  readonly #collisions = new Set<string>();
+  /** Of rows whose audio an earlier row means already: their number, from 2 on. */
+  readonly #repeats = new Map<number, number>();
+
+  /**
+   * @param rows all that are planned, in the order of the shards
+   * @param taken stems of members that are there already
+   */
+  constructor(
+    table: RowTable,
+    inputs: readonly ManifestInput[],
+    options: MemberOptions,
+    rows: readonly Uint32Array[],
+    taken?: TextColumn,
+  ) {
+    this.#table = table;
+    this.#inputs = inputs;
+    this.#taken = taken;
+    this.#options = options;
+    this.#isForced = isForced(options);
+    this.#uses = new Uint32Array(table.files.length);
+    for (const part of rows) {
+      for (const row of part) {
+        const file = table.fileNumbers[row] ?? 0;
+        this.#uses[file] = (this.#uses[file] ?? 0) + 1;
+      }
+    }
+    for (const [file, uses] of this.#uses.entries()) {
+      const given = uses > 0 ? table.files.givenPath(file) : '';
+      if (holdsSubMark(given)) this.subMarkCount += 1;
+      if (uses > 0 && flattenPath(given).extension === '') this.bareCount += 1;
+    }
+    this.#findEqual(rows);
+    if (this.#collisions.size + this.#repeats.size > 0) this.#verify(rows);
+  }
+
+  /** The member of a row; the same for all rows of a file where they share it. */
+  memberOf(row: number): MemberPlan {
+    const file = this.#table.fileNumbers[row] ?? 0;
+    const { extension } = flattenPath(this.#table.files.givenPath(file));
+    const isCut = this.#isCut(row);
+    const own = FORMATS[extension.toLowerCase()];
+    const { forceCodec, forceSamplingRate, channel } = this.#options;
+    const format = forceCodec ?? (own === 'wav' ? 'wav' : 'flac');
+    const mayStay = !isCut && (forceCodec === undefined ? !this.#isForced || own === format : own === format);
+    const isFree = forceSamplingRate === undefined && channel === undefined;
+    const how = !mayStay ? 'encode' : isFree ? 'copy' : 'fit';
+    const stem = this.#finalStem(row);
+    return { name: `${stem}${how !== 'encode' || own === format ? extension : `.${format}`}`, how, format, isCut };
+  }
+
+  #isCut(row: number): boolean {
+    const { sliceWithOffset, subRows } = this.#options;
+    if (sliceWithOffset) return true;
+    if (subRows || Number.isNaN(this.#table.offsets[row] ?? Number.NaN)) return false;
+    return this.#isForced || (this.#uses[this.#table.fileNumbers[row] ?? 0] ?? 0) > 1;
+  }
+
+  /** Of equal names of different files the row that was met first is known by its stem. */
+  #findEqual(rows: readonly Uint32Array[]): void {
+    const firstRows = this.#indexTaken();
+    const firstOfFiles = new IdIndex();
+    const counts = new Map<string, number>();
+    const { fileNumbers } = this.#table;
+    for (const part of rows) {
+      for (const row of part) {
+        const stem = this.#plainStem(row);
+        const file = fileNumbers[row] ?? 0;
+        const key = `${file} ${stem}`;
+        const first = firstRows.firstShardOf(stem, row);
+        if (first === row) continue;
+        if (fileNumbers[first] !== file) {
+          this.#collisions.add(stem);
+          if (firstOfFiles.firstShardOf(key, row) === row) continue;
+        }
+        if (this.#options.subRows) continue;
+        const count = (counts.get(key) ?? 1) + 1;
+        counts.set(key, count);
+        this.#repeats.set(row, count);
+      }
+    }
+    this.collisionCount = this.#collisions.size;
+    [this.firstCollision] = this.#collisions;
+  }
+
+  #plainStem(row: number): string {
+    const { stem } = flattenPath(this.#table.files.givenPath(this.#table.fileNumbers[row] ?? 0));
+    if (!this.#isCut(row)) return stem;
+    const offset = this.#table.offsets[row] ?? Number.NaN;
+    return stem + spanSuffix(Number.isNaN(offset) ? 0 : offset, this.#table.durations[row] ?? Number.NaN);
+  }
+
+  #finalStem(row: number): string {
+    const stem = this.#plainStem(row);
+    const repeat = this.#repeats.get(row);
+    if (repeat === undefined && !this.#collisions.has(stem)) return stem;
+    const title = namedPath(this.#table.files, this.#table.fileNumbers[row] ?? 0, this.#inputs);
+    return stem + hashSuffix(repeat === undefined ? title : `${title}\0${repeat}`);
+  }
+
+  #indexTaken(): IdIndex {
+    const index = new IdIndex();
+    for (let at = 0; at < (this.#taken?.length ?? 0); at += 1) index.firstShardOf(this.#taken?.at(at) ?? '', TAKEN);
+    return index;
+  }
+
+  /** Hashes of 32 bits may be equal, too, and other files may have such names. */
+  #verify(rows: readonly Uint32Array[]): void {
+    const firstRows = this.#indexTaken();
+    const { fileNumbers } = this.#table;
+    for (const part of rows) {
+      for (const row of part) {
+        const stem = this.#finalStem(row);
+        const first = firstRows.firstShardOf(stem, row);
+        if (first === row || (this.#options.subRows && fileNumbers[first] === fileNumbers[row])) continue;
+        const place = (other: number): string =>
+          other === TAKEN ? 'the dataset' : `${this.#table.manifestOf(other)}:${this.#table.lineOf(other)}`;
+        throw new InputError(
+          `Cannot name the member ${JSON.stringify(stem)}: ${place(first)} and ${place(row)} both want it`,
+          {
+            path: this.#table.manifestOf(row),
+            line: this.#table.lineOf(row),
+            hint: 'Rename one of the two files.',
+          },
+        );
+      }
+    }
+  }
+}
+
+/** A path that tells a file from others of its name, and is the same on every machine: from the folder that the manifest was named in. */
+function namedPath(files: FileTable, file: number, inputs: readonly ManifestInput[]): string {
+  const given = files.givenPath(file);
+  const input = inputs[files.inputOf(file)];
+  const packed = files.packedPlace(file);
+  if (packed !== undefined) return path.join(path.dirname(input?.path ?? ''), path.basename(packed.tarPath), given);
+  return given.startsWith('/') || given.startsWith('~') ? given : path.join(path.dirname(input?.path ?? ''), given);
+}
