@@ -27,7 +27,7 @@ interface FileFacts {
 }
 
 /** How many files are remembered; the rows of one file mostly stand together. */
-const MAX_REMEMBERED = 100_000;
+const MAX_REMEMBERED = 20_000;
 /** How far a duration may be off the length of the file. */
 const TOLERANCE_SECONDS = 0.01;
 

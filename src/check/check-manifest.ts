@@ -4,11 +4,11 @@ import { AudioFiles, spanOf } from './audio-files.js';
 import { isTarredManifestName, resolveNemoPath, resolvePlainPath, resolveRecordingPath } from './audio-path-rules.js';
 import { CanaryKeys } from './canary-keys.js';
 import { kindOfRow } from './detect-kind.js';
+import { FileUses } from './file-uses.js';
 import type { AudioSpan, CheckContext, PathFacts } from './finding.js';
 import { LongFormRows } from './long-form-rows.js';
 import { manifestEntries } from './manifest-entries.js';
 import { ManifestReport } from './manifest-report.js';
-import { MemberNames } from './member-names.js';
 import { NemoRows } from './nemo-rows.js';
 import type { RowChecker } from './row-checker.js';
 import type { ScannedRow } from './scanned-row.js';
@@ -111,6 +111,6 @@ function makeChecker(
   const files = new AudioFiles({ report, resolve });
   if (kind === 'atdataset_jsonl') return { checker: new AtdatasetRows(report), files };
   const canary = kind === 'nemo' ? undefined : new CanaryKeys(report, kind === 'canary_v1' ? 'v1' : 'flash');
-  const names = new MemberNames(report, isTarred);
-  return { checker: new NemoRows({ report, names, canary, isTarred }), files };
+  const uses = new FileUses(report, isTarred);
+  return { checker: new NemoRows({ report, uses, canary, isTarred }), files };
 }

@@ -1,9 +1,8 @@
 import { kindOfJson } from '../manifest/json-object.js';
-import { IdIndex } from '../shard/id-index.js';
 import type { AudioUse } from './audio-files.js';
 import type { CanaryKeys } from './canary-keys.js';
+import type { FileUses } from './file-uses.js';
 import { quote, type ManifestReport } from './manifest-report.js';
-import type { MemberNames } from './member-names.js';
 import type { RowChecker } from './row-checker.js';
 import { readDuration, readOffset } from './row-times.js';
 import { checkText } from './row-text.js';
@@ -19,7 +18,7 @@ const LONGEST_SECONDS = 120;
 
 export interface NemoRowsOptions {
   report: ManifestReport;
-  names: MemberNames;
+  uses: FileUses;
   /** Where rows carry the keys of a Canary prompt. */
   canary?: CanaryKeys | undefined;
   /** The rows are those of tars. */
@@ -29,7 +28,6 @@ export interface NemoRowsOptions {
 /** Checks the rows of a NeMo manifest. */
 export class NemoRows implements RowChecker {
   readonly #options: NemoRowsOptions;
-  readonly #rows = new IdIndex();
   #seconds = 0;
   #skipped = 0;
   #lists = 0;
@@ -43,7 +41,7 @@ export class NemoRows implements RowChecker {
   }
 
   check(row: ScannedRow, line: number): AudioUse | undefined {
-    const { report, canary, isTarred } = this.#options;
+    const { report, canary, uses, isTarred } = this.#options;
     checkValues(row, line, report);
     const audioPaths = this.#readPaths(row, line);
     const durationSeconds = readDuration(row, line, report, { shortest: SHORTEST_SECONDS, longest: LONGEST_SECONDS });
@@ -56,15 +54,21 @@ export class NemoRows implements RowChecker {
     if (isTarred || row.has('shard_id')) this.#checkShardId(row, line);
     const [audioPath] = audioPaths;
     if (audioPath === undefined) return undefined;
-    this.#checkRepeats(row, audioPaths, line);
+    const offsetSeconds = startSeconds ?? 0;
+    uses.check({
+      audioPath: audioPaths.join('\n'),
+      line,
+      offsetSeconds,
+      durationSeconds: durationSeconds ?? -1,
+    });
     if (audioPaths.length > 1) return undefined;
     const isPart = row.kind('offset') === 'number';
-    return { audioPath, line, startSeconds: startSeconds ?? 0, durationSeconds, isPart, hasText };
+    return { audioPath, line, startSeconds: offsetSeconds, durationSeconds, isPart, hasText };
   }
 
   notes(): string[] {
     const notes: string[] = [];
-    const { repeats } = this.#options.names;
+    const { repeats } = this.#options.uses;
     const { canary } = this.#options;
     if (repeats > 0 && !this.#options.isTarred) {
       notes.push(
@@ -115,16 +119,6 @@ export class NemoRows implements RowChecker {
     report.add('audio_path_alias', line, message);
     const value = row.string(alias) ?? '';
     return value === '' ? [] : [value];
-  }
-
-  #checkRepeats(row: ScannedRow, audioPaths: readonly string[], line: number): void {
-    const { report, names } = this.#options;
-    for (const audioPath of audioPaths) names.check(audioPath, line);
-    const span = `${audioPaths.join('\n')}\n${Number(row.raw('offset') ?? 0)}\n${Number(row.raw('duration') ?? -1)}`;
-    const first = this.#rows.firstShardOf(span, line);
-    if (first !== line) {
-      report.add('duplicate_row', line, `line ${first} has the same file, offset and duration`);
-    }
   }
 
   #checkOffset(row: ScannedRow, line: number): void {
