@@ -1,12 +1,13 @@
-import { open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage } from '../errors.js';
 import { manifestLines } from '../manifest/lines.js';
 import { hoursOfMicros, parseShardLine, type ShardListEntry } from '../manifest/shard-list.js';
 import { compareCodePoints } from '../tar/order.js';
+import { sizeOfFile } from './dataset-files.js';
 import { reportDataset, type DatasetKind } from './dataset-kinds.js';
 import type { ShardReport, ShardTask } from './dataset-shard.js';
-import { inspectShards } from './dataset-shards.js';
+import { inspectShards, type DatasetTotals } from './dataset-shards.js';
 import { tarNotes } from './dataset-notes.js';
 import type { CheckContext, PathFacts } from './finding.js';
 
@@ -21,20 +22,30 @@ interface ListedShard extends ShardTask {
 }
 
 export interface ShardListOptions {
-  /** Whether cutroom wrote the shards: their rows stand in the order of the tar, and durations are exact. */
+  /** Whether cutroom wrote the shards: their rows stand in the order of the tar, and durations are exact. Default false. */
   isOwn?: boolean;
+  /** By whose rules rows are read. Default `atdataset`. */
+  layout?: 'atdataset' | 'cut';
+  /** Key of the path in the rows of `cut`. */
+  audioKey?: string | undefined;
 }
 
 /** Checks a `.lst` as ATdataset's loader takes it, and all shards that it names. */
-export async function checkShardList(
+export async function checkShardList(listPath: string, context: CheckContext): Promise<PathFacts> {
+  return (await checkListedShards(listPath, context)).facts;
+}
+
+/** The same, for who compares the shards with more than the list. */
+export async function checkListedShards(
   listPath: string,
   context: CheckContext,
-  { isOwn = false }: ShardListOptions = {},
-): Promise<PathFacts> {
+  { isOwn = false, layout = 'atdataset', audioKey }: ShardListOptions = {},
+): Promise<{ facts: PathFacts; totals: DatasetTotals }> {
   const file = path.resolve(listPath);
   const list = new ListReader(file, context);
   await list.read();
-  const tasks = list.shards.map((shard) => ({ ...shard, isOwn, isOrdered: isOwn, wantsAudio: context.settings.deep }));
+  const how = { layout, audioKey, isOwn, isOrdered: isOwn, wantsAudio: context.settings.deep };
+  const tasks = list.shards.map((shard) => ({ ...shard, ...how }));
   const totals = await inspectShards(tasks, context, {
     path: listPath,
     onShard: (shard, report) => compareColumns(file, shard, report, context),
@@ -44,7 +55,7 @@ export async function checkShardList(
   } else if (tasks.length > 0 && list.listedHours === 0) {
     reportDataset(context, { kind: 'zero_hours', message: 'the hours of all shards add up to 0', file });
   }
-  return {
+  const facts: PathFacts = {
     kind: 'atdataset_list',
     rows: totals.rows,
     hours: hoursOfMicros(totals.durationMicros),
@@ -52,6 +63,7 @@ export async function checkShardList(
     shards: totals.shards.toSorted((a, b) => compareCodePoints(a.path, b.path)),
     notes: [...list.notes, ...tarNotes(totals)],
   };
+  return { facts, totals };
 }
 
 /** Reads a list line by line, and finds the files that it names. */
@@ -142,7 +154,7 @@ class ListReader {
     }
     const base = this.#context.settings.base ?? path.dirname(this.#file);
     const places = isRelative ? [path.resolve(base, column), path.resolve(column)] : [column];
-    for (const place of places) if (await isFile(place)) return place;
+    for (const place of places) if ((await sizeOfFile(place)) !== undefined) return place;
     const what = kind === 'missing_tar' ? 'tar' : 'manifest';
     this.#tell(kind, line, `there is no ${what} "${column}": the loader leaves the line out`);
     return undefined;
@@ -162,15 +174,6 @@ class ListReader {
 
   #tell(kind: DatasetKind, line: number, message: string): void {
     reportDataset(this.#context, { kind, message, file: this.#file, line });
-  }
-}
-
-async function isFile(place: string): Promise<boolean> {
-  try {
-    return (await stat(place)).isFile();
-  } catch {
-    // What cannot be looked at is not there for the loader either.
-    return false;
   }
 }
 
