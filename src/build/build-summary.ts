@@ -44,9 +44,9 @@ const MAX_WARNINGS = 1000;
 /** The summary of a plan that is not carried out: counts are what is planned. */
 export function summarizePlan(plan: PlanFile): BuildSummary {
   const summary = startSummary(plan);
-  for (const { itemCount, micros } of plan.shards) addShard(summary, itemCount, micros);
   for (const failure of plan.failures()) noteFirst(summary, failure);
-  return summary;
+  const extents = plan.shards.map(({ itemCount, micros }) => ({ samples: itemCount, durationMicros: micros }));
+  return { ...summary, ...extentsOf(extents) };
 }
 
 /**
@@ -59,7 +59,6 @@ export function summarizeOutcomes(plan: PlanFile, outcomes: readonly ShardOutcom
   if (!isWhole) summary.failedRows = {};
   else for (const failure of plan.failures()) noteFirst(summary, failure);
   for (const outcome of outcomes) {
-    addShard(summary, outcome.rows, outcome.durationMicros);
     summary.copied += outcome.copied;
     summary.clippedSamples += outcome.clippedSamples;
     summary.invalidSamples += outcome.invalidSamples;
@@ -69,7 +68,26 @@ export function summarizeOutcomes(plan: PlanFile, outcomes: readonly ShardOutcom
     }
     summary.warnings.push(...outcome.warnings.slice(0, MAX_WARNINGS - summary.warnings.length));
   }
-  return summary;
+  return { ...summary, ...extentsOf(outcomes.map(({ rows, durationMicros }) => ({ samples: rows, durationMicros }))) };
+}
+
+/** Sums and limits of shards. */
+export function extentsOf(
+  shards: readonly ShardExtent[],
+): Pick<BuildSummary, 'shards' | 'samples' | 'durationMicros' | 'smallest' | 'largest'> {
+  const none = { samples: 0, durationMicros: 0 };
+  const sum = { ...none };
+  const smallest = { ...(shards[0] ?? none) };
+  const largest = { ...smallest };
+  for (const { samples, durationMicros } of shards) {
+    sum.samples += samples;
+    sum.durationMicros += durationMicros;
+    smallest.samples = Math.min(smallest.samples, samples);
+    smallest.durationMicros = Math.min(smallest.durationMicros, durationMicros);
+    largest.samples = Math.max(largest.samples, samples);
+    largest.durationMicros = Math.max(largest.durationMicros, durationMicros);
+  }
+  return { shards: shards.length, ...sum, smallest, largest };
 }
 
 /** How many rows and members failed. */
@@ -86,35 +104,15 @@ function startSummary(plan: PlanFile): BuildSummary {
     failedRows: { ...facts.failedRows },
     failedMembers: {},
     plannedShards: plan.shards.length,
-    shards: 0,
-    samples: 0,
-    durationMicros: 0,
+    ...extentsOf([]),
     copied: 0,
     clippedSamples: 0,
     invalidSamples: 0,
     emptyTexts: facts.emptyTexts,
     flattenedIds: facts.flattenedIds,
-    smallest: { samples: 0, durationMicros: 0 },
-    largest: { samples: 0, durationMicros: 0 },
     firstFailures: [],
     warnings: [],
   };
-}
-
-function addShard(summary: BuildSummary, samples: number, durationMicros: number): void {
-  const { smallest, largest } = summary;
-  const isFirst = summary.shards === 0;
-  summary.smallest = {
-    samples: isFirst ? samples : Math.min(smallest.samples, samples),
-    durationMicros: isFirst ? durationMicros : Math.min(smallest.durationMicros, durationMicros),
-  };
-  summary.largest = {
-    samples: Math.max(largest.samples, samples),
-    durationMicros: Math.max(largest.durationMicros, durationMicros),
-  };
-  summary.shards += 1;
-  summary.samples += samples;
-  summary.durationMicros += durationMicros;
 }
 
 function noteFirst(summary: BuildSummary, failure: PackFailure): void {

@@ -1,6 +1,6 @@
 import { OutputError, UsageError } from '../errors.js';
 import { shardPathFault } from '../manifest/shard-list.js';
-import { checkWritable, ensureFolder, removeFile } from '../run/atomic-file.js';
+import { checkWritable, ensureFolder, removeFile, sizeOf } from '../run/atomic-file.js';
 import { packShards } from '../shard/pack-shards.js';
 import type { PlanFile } from '../shard/plan-file.js';
 import type { OnPackProgress } from '../shard/progress.js';
@@ -8,7 +8,7 @@ import { removeIfEmpty } from './build-lock.js';
 import { countFailures, summarizeOutcomes, summarizePlan, type BuildSummary } from './build-summary.js';
 import { finishBuild, partListPath, readFinished, writeList } from './finish.js';
 import { buildOutputs, checkBuildOptions, jobsOf, type BuildOptions, type BuildOutputs } from './options.js';
-import { preparePlan, SILENCE_SECONDS, type PrepareContext } from './prepare-plan.js';
+import { preparePlan, requirePlannable, SILENCE_SECONDS, type PrepareContext } from './prepare-plan.js';
 
 /** What a build is given beside its options. */
 export interface BuildContext {
@@ -50,11 +50,14 @@ export async function planBuild(options: BuildOptions, context: BuildContext = {
   checkBuildOptions(options);
   const outputs = buildOutputs(options.outputDir);
   requireListable(options, outputs);
+  if ((await sizeOf(outputs.plan)) === undefined) requirePlannable(options, outputs);
   await ensureFolder(outputs.folder);
   await checkWritable(outputs.plan);
-  const plan = await preparePlan(options, outputs, prepareContext(outputs, context));
-  await removeIfEmpty(outputs.workFolder);
-  return plan;
+  try {
+    return await preparePlan(options, outputs, prepareContext(outputs, context));
+  } finally {
+    await removeIfEmpty(outputs.workFolder);
+  }
 }
 
 /**

@@ -5,9 +5,10 @@ import { formatShardLine, hoursOfMicros } from '../manifest/shard-list.js';
 import { removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import { clearWork, readOutcomes } from '../shard/outcome-file.js';
 import type { ShardOutcome } from '../shard/outcome.js';
+import type { PackFailure } from '../shard/plan.js';
 import type { PlanFile } from '../shard/plan-file.js';
 import { withBuildLock, type BuildLockContext } from './build-lock.js';
-import { summarizeOutcomes, type BuildSummary } from './build-summary.js';
+import { extentsOf, summarizeOutcomes, summarizePlan, type BuildSummary } from './build-summary.js';
 import type { BuildOutputs } from './options.js';
 
 /** The file that says that a dataset is whole. */
@@ -37,8 +38,8 @@ export interface BuildMetrics {
   audio_architecture: string;
   inputs: PlanFile['header']['inputs'];
   options: PlanFile['header']['options'];
-  /** What the run's table shows. */
-  summary: BuildSummary;
+  /** One of each reason. */
+  first_failures: PackFailure[];
 }
 
 const MICROS = 1e6;
@@ -55,7 +56,26 @@ export async function readFinished(plan: PlanFile, outputs: BuildOutputs): Promi
     await requireSize(path.join(outputs.folder, tar), tar_bytes);
     await requireSize(path.join(outputs.folder, manifest), manifest_bytes);
   }
-  return metrics.summary;
+  return summarizeMetrics(metrics, plan);
+}
+
+function summarizeMetrics(metrics: BuildMetrics, plan: PlanFile): BuildSummary {
+  const summary = summarizePlan(plan);
+  const extents = metrics.shards.map(({ samples, duration_sec }) => ({
+    samples,
+    durationMicros: Math.round(duration_sec * MICROS),
+  }));
+  return {
+    ...summary,
+    ...extentsOf(extents),
+    failedRows: metrics.failed_rows,
+    failedMembers: metrics.failed_members,
+    copied: metrics.copied,
+    clippedSamples: metrics.clipped_samples,
+    invalidSamples: metrics.invalid_samples,
+    firstFailures: metrics.first_failures,
+    warnings: metrics.warnings,
+  };
 }
 
 async function readMetrics(file: string): Promise<BuildMetrics | undefined> {
@@ -166,7 +186,7 @@ function metricsOf(plan: PlanFile, outcomes: readonly ShardOutcome[], summary: B
     options: header.options,
     inputs: header.inputs,
     plan_hash: plan.hash,
-    summary,
+    first_failures: summary.firstFailures,
     shards: outcomes.map(({ shard, tarBytes, manifestBytes, rows, durationMicros }) => ({
       tar: plan.shards[shard]!.tar,
       manifest: plan.shards[shard]!.manifest,

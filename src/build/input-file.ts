@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { CanceledError, CutroomError, errorMessage, InputError, systemCode, UsageError } from '../errors.js';
 import { ensureFolder, writeFileAtomic } from '../run/atomic-file.js';
@@ -43,10 +44,10 @@ export async function openInput(source: InputSource): Promise<InputFile> {
   try {
     const bytes = input === STDIN ? stdinOf(source) : createReadStream(input, { highWaterMark: 1 << 20 });
     const { isGzip, whole } = await lookForGzip(bytes);
-    const text = isGzip ? Readable.from(whole).compose<Readable>(createGunzip()) : whole;
+    const text = isGzip ? gunzip(whole) : whole;
     const hash = createHash('sha256');
     const hashed = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const chunk of text as AsyncIterable<Uint8Array>) {
+      for await (const chunk of text) {
         signal?.throwIfAborted();
         hash.update(chunk);
         yield chunk;
@@ -103,6 +104,14 @@ async function requireFile(input: string): Promise<void> {
 function stdinOf({ stdin }: InputSource): AsyncIterable<Uint8Array> {
   if (stdin !== undefined) return stdin;
   throw new UsageError('There is no standard input to read', { hint: 'Name a file with --input.' });
+}
+
+function gunzip(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const plain = createGunzip();
+  // Whatever fails ends the reading of `plain` with its error, also where it begins after that.
+  plain.on('error', () => undefined);
+  pipeline(Readable.from(bytes), plain).catch(() => undefined);
+  return plain as AsyncIterable<Uint8Array>;
 }
 
 /** Looks at the first two bytes, and gives all of them back. */

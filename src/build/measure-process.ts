@@ -1,6 +1,7 @@
 import { AudioError } from '../audio/audio-error.js';
 import { measureRecording } from '../audio/measure-recording.js';
 import { probeRecording } from '../audio/probe-recording.js';
+import { errorMessage } from '../errors.js';
 import { serveJobs, type Report } from '../run/pool-child.js';
 import type { MeasureJob, Measured } from './measure.js';
 
@@ -20,7 +21,7 @@ async function measure(path: string, report: Report): Promise<Measured> {
     const { frames, sampleRate } = await measureRecording(path, () => report(undefined));
     return { seconds: frames / sampleRate };
   } catch (error) {
-    if (!(error instanceof AudioError)) throw error;
-    return { reason: error.reason, message: error.message };
+    if (error instanceof AudioError) return { reason: error.reason, message: error.message };
+    return { reason: 'decoder_failed', message: `Cannot read "${path}": ${errorMessage(error)}` };
   }
 }

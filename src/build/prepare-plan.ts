@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { audioArchitecture } from '../audio/architecture.js';
 import { InputError, OutputError, UsageError } from '../errors.js';
-import { removeFile, sizeOf } from '../run/atomic-file.js';
+import { removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import type { OptionValue } from '../shard/plan.js';
 import { PlanFile } from '../shard/plan-file.js';
 import { findPackedShards } from '../shard/packed-rows.js';
@@ -57,7 +57,7 @@ async function preparePlanLocked(
   const isPart = options.splitStart !== undefined || options.splitEnd !== undefined;
   const mayReplace = canPlan && !isPart && options.overwrite === true;
   const existing = openPlan(outputs.plan, mayReplace);
-  if (existing === undefined && !canPlan) throw nothingToPlan(options, outputs);
+  if (existing === undefined) requirePlannable(options, outputs);
   const input = options.input === undefined ? undefined : await findInput(options.input, context);
   if (existing !== undefined) {
     const differences = await findDifferences(existing, options, input, canPlan && !isPart);
@@ -79,6 +79,11 @@ async function preparePlanLocked(
   });
   const plan = PlanFile.open(outputs.plan);
   if (plan === undefined) throw new OutputError(`The plan "${outputs.plan}" is gone`, { path: outputs.plan });
+  if (plan.failureCount > 0) {
+    await writeFileAtomic(outputs.failures, async (write) => {
+      for (const failure of plan.failures()) await write(`${JSON.stringify(failure)}\n`);
+    });
+  }
   return plan;
 }
 
@@ -99,9 +104,15 @@ async function findInput(input: string, context: PrepareContext): Promise<BuildI
   return { kind: 'manifest', file: await openInput({ input, stdin, workFolder, signal }) };
 }
 
-function nothingToPlan({ input }: BuildOptions, { plan }: BuildOutputs): UsageError {
-  const isSizeMissing = input !== undefined;
-  return new UsageError(
+/**
+ * Finds out whether enough is said to make a plan.
+ *
+ * @throws UsageError when it is not
+ */
+export function requirePlannable(options: BuildOptions, { plan }: BuildOutputs): void {
+  const isSizeMissing = options.input !== undefined;
+  if (isSizeMissing && hasSizing(options)) return;
+  throw new UsageError(
     isSizeMissing
       ? 'It is not said how many shards there are to be'
       : `There is no plan "${plan}", and no --input to plan`,

@@ -14,6 +14,7 @@ const SECONDS_AN_HOUR = 3600;
 const MICROS = 1e6;
 /** What the numbers are drawn for. */
 const ROLE = 'build/order';
+const TIES_ROLE = 'build/ties';
 
 /**
  * How many shards there are to be.
@@ -43,7 +44,7 @@ export function splitRows(
 ): Split {
   const order = shuffledIndices(count, seed, ROLE);
   if (balanceBy === 'samples') return { order, starts: evenStarts(count, shards) };
-  return splitByDuration(order, shards, micros);
+  return splitByDuration(order, shuffledIndices(count, seed, TIES_ROLE), shards, micros);
 }
 
 function evenStarts(count: number, shards: number): Uint32Array {
@@ -55,27 +56,34 @@ function evenStarts(count: number, shards: number): Uint32Array {
 /**
  * The longest rows first, each into the shard that is shortest so far. Whatever shard gets a row is the shortest then, so in the end the longest
  * shard is ahead of the shortest by its last row at most.
+ *
+ * @param ties the order of rows of one length. It must have nothing to do with `order`: else the earlier of two long rows, say, would always be in the
+ *   first shard, and the order of its rows would tell of their lengths.
  */
-function splitByDuration(order: Uint32Array, shards: number, micros: (row: number) => number): Split {
+function splitByDuration(
+  order: Uint32Array,
+  ties: Uint32Array,
+  shards: number,
+  micros: (row: number) => number,
+): Split {
   const count = order.length;
   const durations = new Float64Array(count);
-  for (let at = 0; at < count; at += 1) durations[at] = micros(order[at] ?? 0);
-  // Places in the shuffled order; rows of one length stay in it.
+  for (let at = 0; at < count; at += 1) durations[at] = micros(ties[at] ?? 0);
   const longestFirst = Uint32Array.from({ length: count }, (_, at) => at).sort(
     (a, b) => (durations[b] ?? 0) - (durations[a] ?? 0) || a - b,
   );
   const heap = new ShardHeap(shards);
   const shardOf = new Uint32Array(count);
-  for (const at of longestFirst) shardOf[at] = heap.giveToShortest(durations[at] ?? 0);
+  for (const at of longestFirst) shardOf[ties[at] ?? 0] = heap.giveToShortest(durations[at] ?? 0);
   const starts = new Uint32Array(shards + 1);
   for (const shard of shardOf) starts[shard + 1] = (starts[shard + 1] ?? 0) + 1;
   for (let shard = 1; shard <= shards; shard += 1) starts[shard] = (starts[shard] ?? 0) + (starts[shard - 1] ?? 0);
   const next = starts.slice();
   const split = new Uint32Array(count);
-  for (let at = 0; at < count; at += 1) {
-    const shard = shardOf[at] ?? 0;
+  for (const row of order) {
+    const shard = shardOf[row] ?? 0;
     const place = next[shard] ?? 0;
-    split[place] = order[at] ?? 0;
+    split[place] = row;
     next[shard] = place + 1;
   }
   return { order: split, starts };

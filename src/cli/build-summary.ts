@@ -44,13 +44,16 @@ export function formatBuildSummary(result: BuildResult, isVerbose: boolean): str
   }
   rows.push(['plan', outputs.plan]);
   if (list !== undefined) rows.push(['list', list]);
-  if (kind === 'built' || kind === 'already_done') {
-    rows.push(['metrics', outputs.metrics]);
-    if (failures.length > 0) rows.push(['failures', outputs.failures]);
-  }
+  if (isWhole(result)) rows.push(['metrics', outputs.metrics]);
+  if (kind !== 'part' && failures.length > 0) rows.push(['failures', outputs.failures]);
   const width = Math.max(...rows.map(([name]) => name.length));
   const table = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
-  return [...listWarnings(result, isVerbose), headlineOf(result), ...table, ...listFailures(result)].join('\n');
+  return [
+    ...listWarnings(result, isVerbose),
+    headlineOf(result),
+    ...table,
+    ...(isVerbose && kind !== 'part' ? [] : listFailures(result)),
+  ].join('\n');
 }
 
 /** The same as plain data. */
@@ -85,10 +88,14 @@ export function buildSummaryAsJson(result: BuildResult): Record<string, unknown>
     outputs: {
       plan: outputs.plan,
       list: list ?? null,
-      metrics: kind === 'built' || kind === 'already_done' ? outputs.metrics : null,
-      failures: kind === 'built' || kind === 'already_done' ? outputs.failures : null,
+      metrics: isWhole(result) ? outputs.metrics : null,
+      failures: isWhole(result) ? outputs.failures : null,
     },
   };
+}
+
+function isWhole({ kind }: BuildResult): boolean {
+  return kind === 'built' || kind === 'already_done';
 }
 
 function headlineOf({ kind, summary }: BuildResult): string {

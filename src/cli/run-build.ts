@@ -29,7 +29,7 @@ export async function runBuild(context: CliContext, flags: BuildFlags): Promise<
     line.end();
     if (flags.json) stdout.write(`${JSON.stringify(buildSummaryAsJson(result))}\n`);
     if (!flags.quiet) {
-      if (flags.verbose && result.kind !== 'planned' && result.kind !== 'part')
+      if (flags.verbose && result.kind !== 'part' && result.summary.firstFailures.length > 0)
         for await (const failure of readFailures(result.outputs.failures))
           stderr.write(`${formatPackFailure(failure)}\n`);
       stderr.write(`${formatBuildSummary(result, flags.verbose)}\n`);
