@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { removeFile, writeFileAtomic, type ChunkWriter } from '../run/atomic-file.js';
-import { indexedRows, shardsWithRows } from './index-rows.js';
+import { RowsByShard, shardsWithRows } from './index-rows.js';
 import type { IndexedDataset } from './index-types.js';
 import type { IndexWarnings } from './index-warnings.js';
 import type { PackedRow } from './packed-rows.js';
@@ -39,12 +39,17 @@ export async function writeEnergonRows(
     return [];
   }
   const offsets = new OffsetList();
-  await writeFileAtomic(place(ROWS_FILE), async (write) => {
-    for (const shard of shards) {
-      for await (const row of indexedRows([shard], warnings, signal)) offsets.add(await writeRow(write, row));
-      onShard();
-    }
-  });
+  const rows = new RowsByShard(shards, warnings, signal);
+  try {
+    await writeFileAtomic(place(ROWS_FILE), async (write) => {
+      for (const shard of shards.keys()) {
+        for await (const row of rows.of(shard)) offsets.add(await writeRow(write, row));
+        onShard();
+      }
+    });
+  } finally {
+    await rows.close();
+  }
   await writeFileAtomic(place(OFFSETS_FILE), (write) => write(offsets.bytes()));
   await writeFileAtomic(place(METADATASET_FILE), (write) => write(METADATASET));
   return [ROWS_FILE, OFFSETS_FILE, METADATASET_FILE];

@@ -1,18 +1,21 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { errorMessage, OutputError } from '../errors.js';
+import { errorMessage, OutputError, systemCode } from '../errors.js';
 import { kindOfJson, type JsonObject } from '../manifest/json-object.js';
 import { ensureFolder, removeFile, writeFileAtomic } from '../run/atomic-file.js';
 import { MemberAudioReader, type MemberAudio } from './index-member-audio.js';
-import { indexedRows, withRows } from './index-rows.js';
+import { RowsByShard, withRows } from './index-rows.js';
 import { placeInFolder } from './index-shard-files.js';
-import type { IndexedDataset, IndexedShard } from './index-types.js';
+import type { IndexedDataset } from './index-types.js';
 import { IndexWarnings } from './index-warnings.js';
 import type { PackedRow } from './packed-rows.js';
 import { sampleKey } from './sample-key.js';
 
 /** The folder that `CutSet.from_shar(in_dir=…)` opens. Nothing but fields may lie in it. */
 const SHAR_FOLDER = 'shar';
+
+/** From so many members on, opening one takes longer than decoding it. */
+const MANY_MEMBERS = 5000;
 
 /** Lhotse takes a span that differs by so much from its audio for all of it; NeMo's reader does the same. */
 const WHOLE_MICROS = 200_000;
@@ -21,55 +24,87 @@ const WHOLE_MICROS = 200_000;
  * Cuts for Lhotse, in the layout of Shar: `shar/cuts.000000.jsonl` and so on, one for each shard. Their recordings are the members of the tars,
  * named `audio_0.tar/a.flac` relative to the folder, which Lhotse (1.32 and newer) opens inside the tar. A recording field, as Shar has it,
  * would hold all audio a second time, since each member must be followed by its description.
+ *
+ * Lhotse reads all headers of a tar each time that it opens a member: measured, 20 ms for 1,000 members.
  */
 export class LhotseIndex {
   readonly warnings = new IndexWarnings('lhotse');
   readonly #dataset: IndexedDataset;
-  readonly #files: string[] = [];
 
   constructor(dataset: IndexedDataset) {
     this.#dataset = dataset;
   }
 
-  /** Writes the cuts of a shard. */
-  async addShard(shard: IndexedShard, number: number, signal: AbortSignal | undefined): Promise<void> {
-    const rows = withRows(shard);
-    const tarName = placeInFolder(this.#dataset.folder, shard.tarPath);
-    if (rows === undefined) {
-      this.warnings.add('a shard without a manifest has no cuts', `"${tarName}"`);
-      return;
-    }
-    await ensureFolder(path.join(this.#dataset.folder, SHAR_FOLDER));
-    const name = `${SHAR_FOLDER}/cuts.${String(number).padStart(6, '0')}.jsonl`;
-    const reader = await MemberAudioReader.open(shard.tarPath);
+  /** Writes the cuts of all shards; returns the names of the files. */
+  async write(signal: AbortSignal | undefined, onShard: () => void): Promise<string[]> {
+    const { folder, shards } = this.#dataset;
+    const found = shards.map(withRows);
+    const rows = new RowsByShard(
+      found.filter((shard) => shard !== undefined),
+      this.warnings,
+      signal,
+    );
+    const files: string[] = [];
     try {
-      await writeFileAtomic(path.join(this.#dataset.folder, name), async (write) => {
-        for await (const row of indexedRows([rows], this.warnings, signal)) {
-          const audio = await reader.read(row.audio.offset, row.audio.size);
-          const cut = this.#cutOf(row, audio, tarName);
+      for (const [number, { tarPath }] of shards.entries()) {
+        const tarName = placeInFolder(folder, tarPath);
+        if (found[number] === undefined) this.warnings.add('a shard without a manifest has no cuts', `"${tarName}"`);
+        else files.push(await this.#writeShard(rows.of(files.length), tarPath, number));
+        onShard();
+      }
+    } finally {
+      await rows.close();
+    }
+    await this.#removeOthers(files);
+    return files;
+  }
+
+  async #writeShard(rows: AsyncGenerator<PackedRow>, tarPath: string, number: number): Promise<string> {
+    const { folder } = this.#dataset;
+    const tarName = placeInFolder(folder, tarPath);
+    const name = `${SHAR_FOLDER}/cuts.${String(number).padStart(6, '0')}.jsonl`;
+    if (!tarName.endsWith('.tar') || tarName.includes('.tar/')) {
+      const hint = 'Rename the tar, or its folder.';
+      this.warnings.add(
+        'Lhotse finds members only where ".tar" stands at the end of the path alone',
+        `"${tarName}"`,
+        hint,
+      );
+    }
+    await ensureFolder(path.join(folder, SHAR_FOLDER));
+    const reader = new MemberAudioReader(tarPath);
+    try {
+      await writeFileAtomic(path.join(folder, name), async (write) => {
+        let count = 0;
+        for await (const row of rows) {
+          count += 1;
+          if (count === MANY_MEMBERS) {
+            const state =
+              'Lhotse reads all headers of a tar each time that it opens a member, which is slow for large ones';
+            this.warnings.add(state, `"${tarName}"`, `Make more shards, of fewer than ${MANY_MEMBERS} members.`);
+          }
+          const cut = this.#cutOf(row, reader.read(row.audio.offset, row.audio.size), tarName);
           if (cut !== undefined) await write(`${cut}\n`);
         }
       });
     } finally {
-      await reader.close();
+      reader.close();
     }
-    this.#files.push(name);
+    return name;
   }
 
-  /** Removes the cuts of shards that are no more; returns the names of the files. */
-  async finish(): Promise<string[]> {
+  /** Removes the cuts of shards that are no more. */
+  async #removeOthers(files: readonly string[]): Promise<void> {
     const folder = path.join(this.#dataset.folder, SHAR_FOLDER);
-    if (this.#files.length === 0) return [];
-    const written = new Set(this.#files);
     const names = await readdir(folder).catch((error: unknown) => {
+      if (systemCode(error) === 'ENOENT') return [];
       throw new OutputError(`Cannot list "${folder}": ${errorMessage(error)}`, { path: folder, cause: error });
     });
     for (const name of names) {
-      if (/^cuts\.\d{6}\.jsonl$/u.test(name) && !written.has(`${SHAR_FOLDER}/${name}`)) {
+      if (/^cuts\.\d{6}\.jsonl$/u.test(name) && !files.includes(`${SHAR_FOLDER}/${name}`)) {
         await removeFile(path.join(folder, name));
       }
     }
-    return this.#files;
   }
 
   /** A cut as strict JSON, or undefined where it cannot be told. */

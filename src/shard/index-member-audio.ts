@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { errorMessage, InputError } from '../errors.js';
 
 /** What the headers of an audio file say. */
@@ -10,26 +10,25 @@ export interface MemberAudio {
   frames: number | undefined;
 }
 
-/** Enough for the headers of all formats here, unless pictures or long tags stand before the audio. */
-const HEAD_BYTES = 4096;
+/** Holds the headers of all formats here, but for what stands behind tags. */
+const HEAD_BYTES = 512;
+
+/** How much of a chunk of a WAV is looked at: its head, and what a format says. */
+const CHUNK_START_BYTES = 24;
 
 /** Pages of Ogg have at most 65,307 bytes: the last one begins in so many. */
 const TAIL_BYTES = 65_536;
 
-/** Reads the headers of audio files inside a tar. */
+/** Reads the headers of audio files inside a tar. The process waits for each read: they are small, and many. */
 export class MemberAudioReader {
   readonly #path: string;
-  readonly #handle: FileHandle;
+  readonly #file: number;
 
-  private constructor(path: string, handle: FileHandle) {
-    this.#path = path;
-    this.#handle = handle;
-  }
-
-  /** @throws InputError */
-  static async open(tarPath: string): Promise<MemberAudioReader> {
+  /** @throws InputError where the tar cannot be opened */
+  constructor(tarPath: string) {
+    this.#path = tarPath;
     try {
-      return new MemberAudioReader(tarPath, await open(tarPath, 'r'));
+      this.#file = openSync(tarPath, 'r');
     } catch (error) {
       throw new InputError(`Cannot read "${tarPath}": ${errorMessage(error)}`, { path: tarPath, cause: error });
     }
@@ -39,34 +38,38 @@ export class MemberAudioReader {
    * What the file at a place says of its audio; undefined for formats that are not known here, and for damaged headers.
    *
    * Known are FLAC (RFC 9639), RIFF WAVE, Ogg Vorbis and Opus (RFC 7845) and MPEG audio, layer III.
+   *
+   * @throws InputError where the tar cannot be read
    */
-  async read(offsetBytes: number, sizeBytes: number): Promise<MemberAudio | undefined> {
-    const head = await this.#bytesAt(offsetBytes, Math.min(HEAD_BYTES, sizeBytes));
+  read(offsetBytes: number, sizeBytes: number): MemberAudio | undefined {
+    const head = this.#bytesAt(offsetBytes, Math.min(HEAD_BYTES, sizeBytes));
     switch (head.toString('latin1', 0, 4)) {
       case 'fLaC':
         return readStreamInfo(head);
       case 'RIFF':
-        return await this.#readWav(offsetBytes, sizeBytes);
+        return this.#readWav(head, offsetBytes, sizeBytes);
       case 'OggS': {
         const tailBytes = Math.min(TAIL_BYTES, sizeBytes);
-        return readOgg(head, await this.#bytesAt(offsetBytes + sizeBytes - tailBytes, tailBytes));
+        return readOgg(head, this.#bytesAt(offsetBytes + sizeBytes - tailBytes, tailBytes));
       }
       default:
-        return await this.#readMp3(head, offsetBytes, sizeBytes);
+        return this.#readMp3(head, offsetBytes, sizeBytes);
     }
   }
 
-  async close(): Promise<void> {
-    await this.#handle.close();
+  close(): void {
+    closeSync(this.#file);
   }
 
-  async #readWav(offsetBytes: number, sizeBytes: number): Promise<MemberAudio | undefined> {
+  #readWav(head: Buffer, offsetBytes: number, sizeBytes: number): MemberAudio | undefined {
     let format: { sampleRate: number; channels: number; frameBytes: number } | undefined;
     for (let at = 12; at + 8 <= sizeBytes;) {
-      const chunk = await this.#bytesAt(offsetBytes + at, Math.min(24, sizeBytes - at));
+      const size = Math.min(CHUNK_START_BYTES, sizeBytes - at);
+      const chunk = at + size <= head.length ? head.subarray(at, at + size) : this.#bytesAt(offsetBytes + at, size);
+      if (chunk.length < 8) return undefined;
       const id = chunk.toString('latin1', 0, 4);
       const chunkBytes = chunk.readUInt32LE(4);
-      if (id === 'fmt ' && chunk.length === 24) {
+      if (id === 'fmt ' && chunk.length === CHUNK_START_BYTES) {
         const sampleRate = chunk.readUInt32LE(12);
         format = { sampleRate, channels: chunk.readUInt16LE(10), frameBytes: chunk.readUInt16LE(20) };
       }
@@ -82,19 +85,18 @@ export class MemberAudioReader {
     return undefined;
   }
 
-  async #readMp3(head: Buffer, offsetBytes: number, sizeBytes: number): Promise<MemberAudio | undefined> {
+  #readMp3(head: Buffer, offsetBytes: number, sizeBytes: number): MemberAudio | undefined {
     if (head.toString('latin1', 0, 3) !== 'ID3' || head.length < 10) return readMpegHeader(head);
     // A tag's size is four times seven bits.
     const tagBytes = 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((head[at] ?? 0) & 0x7f), 0);
     if (tagBytes + 4 > sizeBytes) return undefined;
-    return readMpegHeader(await this.#bytesAt(offsetBytes + tagBytes, 4));
+    return readMpegHeader(this.#bytesAt(offsetBytes + tagBytes, 4));
   }
 
-  async #bytesAt(offsetBytes: number, sizeBytes: number): Promise<Buffer> {
-    const bytes = Buffer.alloc(sizeBytes);
+  #bytesAt(offsetBytes: number, sizeBytes: number): Buffer {
+    const bytes = Buffer.allocUnsafe(sizeBytes);
     try {
-      const { bytesRead } = await this.#handle.read(bytes, 0, sizeBytes, offsetBytes);
-      return bytes.subarray(0, bytesRead);
+      return bytes.subarray(0, readSync(this.#file, bytes, 0, sizeBytes, offsetBytes));
     } catch (error) {
       throw new InputError(`Cannot read "${this.#path}" at byte ${offsetBytes}: ${errorMessage(error)}`, {
         ...{ path: this.#path, offsetBytes, cause: error },

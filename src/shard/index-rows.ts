@@ -14,17 +14,39 @@ export function withRows({ tarPath, manifestPath, shardId }: IndexedShard): Pack
   return { tarPath, manifestPath, ...(shardId === undefined ? {} : { shardId }) };
 }
 
-/** The rows of shards with their members; those that have none are warned of. */
-export function indexedRows(
-  shards: readonly PackedShard[],
-  warnings: IndexWarnings,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<PackedRow> {
-  const onProblem = ({ reason, file, line }: PackedProblem): void => {
-    const state = STATES[reason];
-    if (state !== undefined) warnings.add(state, `"${file}"${line === undefined ? '' : ` line ${line}`}`, CHECK_HINT);
-  };
-  return packedRows(shards, { signal, onProblem });
+/** The rows of shards with their members, shard by shard; those that have none are warned of. */
+export class RowsByShard {
+  readonly #rows: AsyncGenerator<PackedRow>;
+  /** The first row of a later shard. */
+  #held: PackedRow | undefined;
+
+  constructor(shards: readonly PackedShard[], warnings: IndexWarnings, signal: AbortSignal | undefined) {
+    const onProblem = ({ reason, file, line }: PackedProblem): void => {
+      const state = STATES[reason];
+      if (state !== undefined) warnings.add(state, `"${file}"${line === undefined ? '' : ` line ${line}`}`, CHECK_HINT);
+    };
+    this.#rows = packedRows(shards, { signal, onProblem });
+  }
+
+  /** The rows of a shard, by its place among those that were given; asked for in that order. */
+  async *of(shard: number): AsyncGenerator<PackedRow> {
+    for (;;) {
+      const row = this.#held ?? (await this.#next());
+      this.#held = row;
+      if (row === undefined || row.input !== shard) return;
+      this.#held = undefined;
+      yield row;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#rows.return(undefined);
+  }
+
+  async #next(): Promise<PackedRow | undefined> {
+    const step = await this.#rows.next();
+    return step.done === true ? undefined : step.value;
+  }
 }
 
 const CHECK_HINT = '"cutroom check" lists all of them.';

@@ -1,4 +1,5 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { partialPath, publishFile, removeFile } from '../run/atomic-file.js';
 import { writeFailure } from '../tar/write-failure.js';
 import { putVarint, RecordEncoder, type SqliteValue } from './index-sqlite-record.js';
@@ -19,8 +20,8 @@ export interface SqliteObject {
 /** Pages that are written at a time. */
 const CHUNK_PAGES = 64;
 
-/** Rows between two looks at the signal. */
-const ROWS_A_LOOK = 4096;
+/** Rows that are written before others get their turn. */
+const ROWS_A_TURN = 4096;
 
 /**
  * Writes a new SQLite database, page by page, without SQLite: Node.js 20 has none, and here only rows in their order are to be kept. The same
@@ -36,14 +37,14 @@ export async function writeSqliteFile(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const partial = partialPath(finalPath);
-  const file = await PageFile.create(partial);
+  const file = new PageFile(partial);
   try {
     const roots: number[] = [];
     for (const object of objects) roots.push(await writeTree(file, object, signal));
-    await file.finish((pageCount) => firstPage(objects, roots, pageCount));
+    file.finish((pageCount) => firstPage(objects, roots, pageCount));
     await publishFile(partial, finalPath);
   } catch (error) {
-    await file.close();
+    file.close();
     await removeFile(partial);
     throw error;
   }
@@ -59,10 +60,12 @@ async function writeTree(
   let number = 0;
   for (const row of rows) {
     number += 1;
-    await tree.add(encoder.bytes, encoder.encode(row), number);
-    if (number % ROWS_A_LOOK === 0) signal?.throwIfAborted();
+    tree.add(encoder.bytes, encoder.encode(row), number);
+    if (number % ROWS_A_TURN !== 0) continue;
+    await setImmediate();
+    signal?.throwIfAborted();
   }
-  return await tree.finish();
+  return tree.finish();
 }
 
 const FILE_HEADER_BYTES = 100;
@@ -101,63 +104,57 @@ function firstPage(objects: readonly SqliteObject[], roots: readonly number[], p
   return bytes;
 }
 
-/** Pages in the order in which they get their numbers; the first is written last. */
+/** Pages in the order in which they get their numbers; the first is written last. The process waits for each write. */
 class PageFile {
   readonly #path: string;
-  readonly #handle: FileHandle;
+  readonly #file: number;
   readonly #chunk = Buffer.alloc(CHUNK_PAGES * PAGE_BYTES);
   #chunkPages = 0;
   #pageCount = 1;
   #isOpen = true;
 
-  private constructor(path: string, handle: FileHandle) {
+  constructor(path: string) {
     this.#path = path;
-    this.#handle = handle;
-  }
-
-  static async create(path: string): Promise<PageFile> {
     try {
-      return new PageFile(path, await open(path, 'w'));
+      this.#file = openSync(path, 'w');
     } catch (error) {
       throw writeFailure(error, { action: 'Cannot make', path });
     }
   }
 
   /** Returns the number of the page. */
-  async append(page: Buffer): Promise<number> {
+  append(page: Buffer): number {
     page.copy(this.#chunk, this.#chunkPages * PAGE_BYTES);
     this.#chunkPages += 1;
     this.#pageCount += 1;
-    const number = this.#pageCount;
-    if (this.#chunkPages === CHUNK_PAGES) await this.#flush();
-    return number;
+    if (this.#chunkPages === CHUNK_PAGES) this.#flush();
+    return this.#pageCount;
   }
 
-  async finish(makeFirstPage: (pageCount: number) => Buffer): Promise<void> {
-    await this.#flush();
-    await this.#write(makeFirstPage(this.#pageCount), 0);
-    await this.close();
+  finish(makeFirstPage: (pageCount: number) => Buffer): void {
+    this.#flush();
+    this.#write(makeFirstPage(this.#pageCount), 0);
+    this.close();
   }
 
-  async close(): Promise<void> {
+  close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    await this.#handle.close();
+    closeSync(this.#file);
   }
 
-  async #flush(): Promise<void> {
+  #flush(): void {
     const start = (this.#pageCount - this.#chunkPages) * PAGE_BYTES;
-    await this.#write(this.#chunk.subarray(0, this.#chunkPages * PAGE_BYTES), start);
+    this.#write(this.#chunk.subarray(0, this.#chunkPages * PAGE_BYTES), start);
     this.#chunkPages = 0;
   }
 
-  async #write(bytes: Buffer, positionBytes: number): Promise<void> {
+  #write(bytes: Buffer, positionBytes: number): void {
     let writtenBytes = 0;
     try {
       while (writtenBytes < bytes.length) {
         const rest = bytes.length - writtenBytes;
-        const { bytesWritten } = await this.#handle.write(bytes, writtenBytes, rest, positionBytes + writtenBytes);
-        writtenBytes += bytesWritten;
+        writtenBytes += writeSync(this.#file, bytes, writtenBytes, rest, positionBytes + writtenBytes);
       }
     } catch (error) {
       const neededBytes = bytes.length - writtenBytes;

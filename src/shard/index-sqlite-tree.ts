@@ -4,7 +4,7 @@ import { putVarint, varintBytes } from './index-sqlite-record.js';
 export const PAGE_BYTES = 4096;
 
 /** Takes a whole page; returns its number. */
-export type PageSink = (page: Buffer) => Promise<number>;
+export type PageSink = (page: Buffer) => number;
 
 const LEAF_HEADER_BYTES = 8;
 const INTERIOR_HEADER_BYTES = 12;
@@ -38,25 +38,25 @@ export class SqliteTree {
   /**
    * Appends the first `sizeBytes` bytes of `record`. Rows of a table are numbered from 1 on; entries of an index come in their order.
    */
-  async add(record: Buffer, sizeBytes: number, rowNumber: number): Promise<void> {
+  add(record: Buffer, sizeBytes: number, rowNumber: number): void {
     let at = putVarint(this.#cell, 0, sizeBytes);
     if (this.#kind === 'table') at = putVarint(this.#cell, at, rowNumber);
     record.copy(this.#cell, at, 0, sizeBytes);
     const cell = this.#cell.subarray(0, at + sizeBytes);
     if (this.#kind === 'index') {
-      if (!this.#leaves.fits(cell.length)) await this.#leaves.close(Buffer.from(cell));
+      if (!this.#leaves.fits(cell.length)) this.#leaves.close(Buffer.from(cell));
       else this.#leaves.put(cell);
       return;
     }
-    if (!this.#leaves.fits(cell.length)) await this.#leaves.close(this.#lastKey);
+    if (!this.#leaves.fits(cell.length)) this.#leaves.close(this.#lastKey);
     this.#leaves.put(cell);
     this.#lastKey = Buffer.alloc(varintBytes(rowNumber));
     putVarint(this.#lastKey, 0, rowNumber);
   }
 
   /** Writes what is left; returns the page number of the root. */
-  async finish(): Promise<number> {
-    return await this.#leaves.finish();
+  finish(): number {
+    return this.#leaves.finish();
   }
 }
 
@@ -88,28 +88,28 @@ class TreeLevel {
   }
 
   /** Ends the current page; `key` parts it from the next one. */
-  async close(key: Buffer): Promise<void> {
-    await this.#flushWaiting();
+  close(key: Buffer): void {
+    this.#flushWaiting();
     this.#waiting = { page: this.#page, key };
     this.#page = this.#emptyPage();
   }
 
   /** Takes a page of the height below and the key behind it. */
-  async addChild(child: number, key: Buffer): Promise<void> {
+  addChild(child: number, key: Buffer): void {
     if (this.fits(4 + key.length)) {
       this.put(childCell(child, key));
       return;
     }
     this.#page.rightChild = child;
-    await this.close(key);
+    this.close(key);
   }
 
-  async finish(lastChild?: number): Promise<number> {
+  finish(lastChild?: number): number {
     if (lastChild !== undefined) this.#page.rightChild = lastChild;
     if (this.#page.count === 0 && this.#waiting !== undefined) this.#shareCell(this.#waiting);
-    await this.#flushWaiting();
-    const number = await this.#write(this.#page.finish());
-    return this.#above === undefined ? number : await this.#above.finish(number);
+    this.#flushWaiting();
+    const number = this.#write(this.#page.finish());
+    return this.#above === undefined ? number : this.#above.finish(number);
   }
 
   /** Moves the key behind the waiting page into the empty last page, and that page's last cell to the key's place. */
@@ -127,12 +127,12 @@ class TreeLevel {
     waiting.key = cell.subarray(4);
   }
 
-  async #flushWaiting(): Promise<void> {
+  #flushWaiting(): void {
     if (this.#waiting === undefined) return;
     const { page, key } = this.#waiting;
     this.#waiting = undefined;
     this.#above ??= new TreeLevel(this.#kind, this.#height + 1, this.#write);
-    await this.#above.addChild(await this.#write(page.finish()), key);
+    this.#above.addChild(this.#write(page.finish()), key);
   }
 
   #emptyPage(): TreePage {

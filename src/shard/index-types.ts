@@ -4,15 +4,16 @@ export type IndexKind = 'wids' | 'energon' | 'lhotse';
 /** All kinds, in the order in which they are written. */
 export const INDEX_KINDS: readonly IndexKind[] = ['wids', 'energon', 'lhotse'];
 
-/** A shard to be indexed. What is said of it besides its paths is compared with what is found. */
+/** A shard to be indexed. */
 export interface IndexedShard {
   tarPath: string;
   /** Undefined where there are no rows: then nothing that needs them is written. */
   manifestPath?: string | undefined;
   /** Set where the manifest is that of all shards: the `shard_id` of this one's rows. */
   shardId?: number | undefined;
-  rows?: number | undefined;
+  /** Where it is known: a tar with another number of members is refused. */
   members?: number | undefined;
+  /** Where it is known: a tar of another size is refused. */
   tarBytes?: number | undefined;
 }
 

@@ -65,14 +65,7 @@ async function writeAll(
   const files: string[] = [];
   if (wids !== undefined) files.push(...(await wids.finish()));
   if (energon !== undefined) files.push(...(await energon.finish(signal, advance)));
-  if (lhotse !== undefined) {
-    for (const [number, shard] of dataset.shards.entries()) {
-      signal?.throwIfAborted();
-      await lhotse.addShard(shard, number, signal);
-      advance();
-    }
-    files.push(...(await lhotse.finish()));
-  }
+  if (lhotse !== undefined) files.push(...(await lhotse.write(signal, advance)));
   const warnings = [wids, energon, lhotse].flatMap((index) => index?.warnings.list() ?? []);
   return { files: files.toSorted(compareCodePoints), warnings };
 }
