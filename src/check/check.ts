@@ -209,7 +209,7 @@ async function detect(
   }
   if (as !== undefined) return { kind: as, path };
   const head = await readHead(path);
-  const found = detectFile(path, head);
+  const found = await detectFile(path, head);
   if ('kind' in found && found.kind === 'tar') return found;
   if (head.encoding === 'utf16') {
     report.add('invalid_utf8', 1, 'the file is UTF-16', { hint: 'convert it: iconv -f UTF-16 -t UTF-8' });

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { splitObjects } from './json-objects.js';
+import { jsonObjects } from './json-objects.js';
 import { PATH_ALIASES } from './nemo-rows.js';
-import type { ManifestHead } from './open-manifest.js';
+import { openManifest, type ManifestHead } from './open-manifest.js';
 import type { PathKind } from './path-kind.js';
 import { ScannedRow } from './scanned-row.js';
 
@@ -11,6 +11,7 @@ export type DetectedKind = { kind: PathKind; path: string } | { reason: string; 
 
 /** How many rows are looked at. */
 const MAX_ROWS = 200;
+const MAX_READ_BYTES = 1024 * 1024;
 
 /** Tells what a folder holds by the names in it. */
 export function detectFolder(folder: string): DetectedKind {
@@ -43,13 +44,12 @@ export function detectFolder(folder: string): DetectedKind {
 }
 
 /** Tells what a file is by its first bytes, and by its name where these leave two answers. */
-export function detectFile(filePath: string, head: ManifestHead): DetectedKind {
+export async function detectFile(filePath: string, head: ManifestHead): Promise<DetectedKind> {
   const { bytes, hasByteOrderMark } = head;
   if (isTar(bytes) || /\.tar(?:\.gz)?$/u.test(filePath)) return { kind: 'tar', path: filePath };
-  const start = bytes.subarray(hasByteOrderMark ? 3 : 0);
-  const text = start.toString('utf8');
+  const text = bytes.subarray(hasByteOrderMark ? 3 : 0).toString('utf8');
   const first = text.trimStart();
-  if (first.startsWith('{') || first.startsWith('[')) return detectRows(filePath, start);
+  if (first.startsWith('{') || first.startsWith('[')) return detectRows(filePath);
   const line = first.split(/\r?\n/u, 1)[0] ?? '';
   if (filePath.endsWith('.lst') || /^\S+\.tar(?:\.gz)?\s+\S+\.jsonl?(?:\s|$)/u.test(line)) {
     return { kind: 'atdataset_list', path: filePath };
@@ -57,17 +57,12 @@ export function detectFile(filePath: string, head: ManifestHead): DetectedKind {
   if (line.includes('\t')) return { kind: 'tsv', path: filePath };
   if (/\.tsv(?:\.gz)?$/u.test(filePath)) return { kind: 'tsv', path: filePath };
   // Rows whose first line is damaged are rows all the same.
-  if (/\n\s*\{/u.test(text)) return detectRows(filePath, start);
+  if (/\n\s*\{/u.test(text)) return detectRows(filePath);
   return { reason: 'it is neither JSON, nor a TSV, nor a list of shards, nor a tar' };
 }
 
-function detectRows(filePath: string, bytes: Buffer): DetectedKind {
-  const rows: ScannedRow[] = [];
-  for (const piece of splitObjects(bytes, 1)) {
-    const row = piece.kind === 'object' ? ScannedRow.scan(piece.bytes.toString('utf8')) : undefined;
-    if (row !== undefined) rows.push(row);
-    if (rows.length === MAX_ROWS) break;
-  }
+async function detectRows(filePath: string): Promise<DetectedKind> {
+  const rows = await readFirstRows(filePath);
   const counts = new Map<RowKind, number>();
   for (const row of rows) {
     const kind = kindOfRow(row);
@@ -86,6 +81,24 @@ function detectRows(filePath: string, bytes: Buffer): DetectedKind {
   }
   const isShard = kind === 'nemo' && isShardManifest(filePath, rows);
   return { kind: isShard ? 'atdataset_jsonl' : kind, path: filePath };
+}
+
+/** The first rows, however long they are: a recording may have a megabyte of words. */
+async function readFirstRows(filePath: string): Promise<ScannedRow[]> {
+  const manifest = await openManifest(filePath);
+  try {
+    const rows: ScannedRow[] = [];
+    let readBytes = 0;
+    for await (const { kind, bytes } of jsonObjects(manifest.handle, filePath)) {
+      readBytes += bytes.length;
+      const row = kind === 'object' ? ScannedRow.scan(bytes.toString('utf8')) : undefined;
+      if (row !== undefined) rows.push(row);
+      if (rows.length === MAX_ROWS || (rows.length > 0 && readBytes > MAX_READ_BYTES)) break;
+    }
+    return rows;
+  } finally {
+    await manifest.close();
+  }
 }
 
 type RowKind =

@@ -1,12 +1,12 @@
 import { kindOfJson } from '../manifest/json-object.js';
 import { IdIndex } from '../shard/id-index.js';
 import type { AudioUse } from './audio-files.js';
-import { quote, type ManifestReport } from './manifest-report.js';
+import { formatCount, quote, type ManifestReport } from './manifest-report.js';
 import { checkPathText } from './nemo-rows.js';
 import type { RowChecker } from './row-checker.js';
 import { checkValues } from './row-values.js';
 import type { ScannedRow } from './scanned-row.js';
-import { countOverlaps, readSegmentList, type CheckedSegment, type SegmentFaults } from './segment-list.js';
+import { countOverlaps, nameTime, readSegmentList, type CheckedSegment, type SegmentFaults } from './segment-list.js';
 
 /** Checks the rows of a long-form manifest: what `cutroom cut` would skip, drop or change, and why. */
 export class LongFormRows implements RowChecker {
@@ -35,7 +35,7 @@ export class LongFormRows implements RowChecker {
     const latestEndSeconds = segments.reduce((latest, { endSeconds }) => Math.max(latest, endSeconds), 0);
     this.#seconds += durationSeconds ?? latestEndSeconds;
     if (durationSeconds !== undefined && latestEndSeconds > durationSeconds + END_TOLERANCE_SECONDS) {
-      const message = `segments end at ${latestEndSeconds} s, and the duration is ${durationSeconds} s`;
+      const message = `segments end at ${nameTime(latestEndSeconds)} s, and the duration is ${durationSeconds} s`;
       this.#report.add('segment_beyond_audio', line, message, { id });
     }
     if (audioPath === undefined) return undefined;
@@ -47,7 +47,7 @@ export class LongFormRows implements RowChecker {
     if (this.#segments === 0) return [];
     const longest = Number(this.#longestSeconds.toFixed(3));
     return [
-      `${this.#segments} segments, the longest ${longest} s: longer ones than --max-duration-sec are dropped whole`,
+      `${formatCount(this.#segments)} segments, the longest ${longest} s: longer ones than --max-duration-sec are dropped whole`,
     ];
   }
 
@@ -130,7 +130,7 @@ export class LongFormRows implements RowChecker {
     const { count, first } = countOverlaps(segments);
     if (first !== undefined) {
       const [a, b] = first;
-      const spans = `segments ${a.position} (${a.startSeconds} to ${a.endSeconds}) and ${b.position} (${b.startSeconds} to ${b.endSeconds})`;
+      const spans = `segments ${a.position} (${nameTime(a.startSeconds)} to ${nameTime(a.endSeconds)}) and ${b.position} (${nameTime(b.startSeconds)} to ${nameTime(b.endSeconds)})`;
       const many = count === 2 ? '' : ` (${count} such segments in the row)`;
       this.#report.add('overlapping_segments', line, `${spans} overlap${many}`, { id });
     }

@@ -36,3 +36,8 @@ export function quote(raw: string): string {
   if (characters.length <= MAX_QUOTED && raw.length <= MAX_QUOTED * 2) return raw;
   return `${characters.slice(0, MAX_QUOTED).join('')}…`;
 }
+
+/** A whole number with commas between thousands. */
+export function formatCount(value: number): string {
+  return value.toLocaleString('en-US');
+}

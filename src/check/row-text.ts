@@ -2,9 +2,9 @@ import { columnOf } from '../manifest/json-fault.js';
 import type { ManifestReport } from './manifest-report.js';
 
 /** More characters a second than anybody says, in any script. */
-export const MAX_CHARACTERS_A_SECOND = 25;
+export const MAX_CHARACTERS_A_SECOND = 30;
 /** Shorter texts say little about their rate. */
-const MIN_RATED_CHARACTERS = 10;
+const MIN_RATED_CHARACTERS = 15;
 
 /** What a text may hold and hardly means: controls, marks of direction, soft hyphens, zero-width spaces, lost characters. */
 const SUSPECT =
@@ -25,7 +25,7 @@ export function checkText(
   if (text.length <= durationSeconds * MAX_CHARACTERS_A_SECOND) return;
   const characters = columnOf(text, text.length) - 1;
   if (characters < MIN_RATED_CHARACTERS || characters <= durationSeconds * MAX_CHARACTERS_A_SECOND) return;
-  const rate = (characters / durationSeconds).toFixed(0);
+  const rate = (characters / durationSeconds).toFixed(1);
   report.add('fast_text', place.line, `${characters} characters in ${durationSeconds} s: ${rate} a second`, place);
 }
 

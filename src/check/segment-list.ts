@@ -11,7 +11,18 @@ export interface CheckedSegment {
 }
 
 /** What is wrong with segments of a row: the first of each kind, and how many there are. */
-export type SegmentFaults = Map<SegmentFaultKind, { count: number; position: number; message: string }>;
+export type SegmentFaults = Map<SegmentFaultKind, SegmentFault>;
+
+export interface SegmentFault {
+  /** How many segments have it. */
+  count: number;
+  /** 0-based, of the first. */
+  position: number;
+  /** What is wrong with the first. */
+  message: string;
+  /** Of the last so far: a segment counts once, however many of its words are at fault. */
+  lastPosition: number;
+}
 
 export type SegmentFaultKind =
   | 'bad_segment'
@@ -24,8 +35,8 @@ export type SegmentFaultKind =
   | 'bad_words'
   | 'word_outside_segment';
 
-/** How far a word may lie outside its segment, in seconds. */
-const WORD_TOLERANCE_SECONDS = 0.01;
+/** Aligners put words a little outside their segments; so far outside, one of the two is wrong. */
+const WORD_TOLERANCE_SECONDS = 1;
 
 /** Reads the segments of a row, as JSON text. Returns those with times that can be used. */
 export function readSegmentList(segmentsJson: string, faults: SegmentFaults): CheckedSegment[] {
@@ -35,8 +46,11 @@ export function readSegmentList(segmentsJson: string, faults: SegmentFaults): Ch
   for (const [position, item] of items.entries()) {
     const note = (kind: SegmentFaultKind, message: string): void => {
       const known = faults.get(kind);
-      if (known === undefined) faults.set(kind, { count: 1, position, message });
-      else known.count += 1;
+      if (known === undefined) faults.set(kind, { count: 1, position, message, lastPosition: position });
+      else if (known.lastPosition !== position) {
+        known.count += 1;
+        known.lastPosition = position;
+      }
     };
     if (typeof item === 'string') {
       note('bad_segment', `it is ${quote(item)}, not an object`);
@@ -99,9 +113,17 @@ function checkWords(item: JsonObject, start: number, end: number, note: Note): v
       (from !== undefined && from < start - WORD_TOLERANCE_SECONDS) ||
       (to !== undefined && to > end + WORD_TOLERANCE_SECONDS)
     ) {
-      note('word_outside_segment', `a word from ${from} to ${to} lies outside ${start} to ${end}`);
+      note(
+        'word_outside_segment',
+        `a word from ${nameTime(from)} to ${nameTime(to)} lies outside ${nameTime(start)} to ${nameTime(end)}`,
+      );
     }
   }
+}
+
+/** Three decimals are enough to find it. */
+export function nameTime(seconds: number | undefined): string {
+  return seconds === undefined ? 'an unknown time' : String(Number(seconds.toFixed(3)));
 }
 
 /** Null and absent times are passed on as they are. */
