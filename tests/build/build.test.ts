@@ -1,0 +1,95 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { build, type BuildResult } from '#cutroom/build/build.js';
+import type { BuildOptions } from '#cutroom/build/options.js';
+import { OutputError } from '#cutroom/errors.js';
+import { makeSine } from '../support/signals.js';
+import { buildWav } from '../support/wav-files.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'cutroom-build-'));
+  mkdirSync(path.join(folder, 'audio'));
+  for (let n = 0; n < 6; n += 1) {
+    writeFileSync(path.join(folder, 'audio', `${n}.wav`), buildWav(makeSine(1600 * (n + 1), 16_000, 300)));
+  }
+  writeFileSync(path.join(folder, 'audio', 'bad.wav'), 'no audio');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function writeInput(name: string, lines: readonly string[]): string {
+  const input = path.join(folder, name);
+  writeFileSync(input, lines.join('\n'));
+  return input;
+}
+
+async function run(out: string, options: Partial<BuildOptions>): Promise<BuildResult> {
+  return await build({ outputDir: path.join(folder, out), jobs: 1, ...options });
+}
+
+const sixLines = Array.from({ length: 6 }, (_, n) => `u${n}\taudio/${n}.wav\ttext ${n}`);
+const read = (out: string, file: string): string => readFileSync(path.join(folder, out, file), 'utf8');
+
+describe('build()', () => {
+  it('makes shards, list and metrics, measures what rows do not tell, and accounts for every row', async () => {
+    const lines = [...sixLines, 'late\taudio/0.wav\tx\t9\t1', 'bad\taudio/bad.wav\tx', 'u1\taudio/1.wav\tx'];
+    const input = writeInput('t.tsv', lines);
+    const result = await run('all', { input, numTars: 2 });
+    expect(result.kind).toBe('built');
+    expect(result.isWithinLimit).toBe(false);
+    expect(result.summary).toMatchObject({
+      rowsRead: 9,
+      samples: 6,
+      durationMicros: 2_100_000,
+      failedRows: { not_audio: 1, duplicate_id: 1 },
+      failedMembers: { past_end: 1 },
+    });
+    const rows = ['000000', '000001'].flatMap((n) => read('all', `manifests/t.${n}.jsonl`).trimEnd().split('\n'));
+    expect(rows.toSorted()[0]).toBe('{"audio_filepath":"u0.flac","text":"text 0","duration":0.1}');
+    const list = read('all', 'data.lst').trimEnd().split('\n');
+    expect(list).toHaveLength(2);
+    for (const entry of list) expect(entry).toMatch(/^\/\S+\/audios\/t\.\d{6}\.tar \/\S+\.jsonl 0\.000\d{3} \d$/u);
+    const failures = read('all', 'failures.jsonl').trimEnd().split('\n');
+    expect(failures.map((text) => (JSON.parse(text) as { line: number }).line)).toEqual([8, 9, 7]);
+    expect(JSON.parse(read('all', 'metrics.json'))).toMatchObject({ rows_read: 9, samples: 6, duration_sec: 2.1 });
+    expect(readdirSync(path.join(folder, 'all')).toSorted()).toEqual([
+      ...['audios', 'data.lst', 'failures.jsonl', 'manifests', 'metrics.json', 'plan.jsonl'],
+    ]);
+
+    const again = await run('all', { input, numTars: 2 });
+    expect(again).toMatchObject({ kind: 'already_done', isWithinLimit: false, summary: result.summary });
+    expect((await run('all', { onError: 'skip' })).isWithinLimit).toBe(true);
+    expect((await run('all', { maxFailures: { count: 3 } })).isWithinLimit).toBe(true);
+    rmSync(path.join(folder, 'all', 'audios', 't.000001.tar'));
+    await expect(run('all', {})).rejects.toThrow('it is gone');
+    expect(await run('all', { overwrite: true, onError: 'skip' })).toMatchObject({
+      kind: 'built',
+      summary: result.summary,
+    });
+  });
+
+  it('makes parts of the shards in any order, and the last one ends the dataset', async () => {
+    const input = writeInput('parts.tsv', sixLines);
+    const options = { numTars: 3, balanceBy: 'samples', copy: true, format: 'wav', input } as const;
+    await run('parts', { ...options, planOnly: true });
+    const last = await run('parts', { splitStart: 2 });
+    expect(last).toMatchObject({ kind: 'part', list: path.join(folder, 'parts', 'data.2-3.lst') });
+    expect(last.summary).toMatchObject({ shards: 1, plannedShards: 3, samples: 2, copied: 2 });
+    expect((await run('parts', { splitStart: 2, splitEnd: 3 })).kind).toBe('part');
+    expect((await run('parts', { splitStart: 0, splitEnd: 2 })).kind).toBe('built');
+    const parts = read('parts', 'data.0-2.lst') + read('parts', 'data.2-3.lst');
+    expect(read('parts', 'data.lst')).toBe(parts);
+    expect((await run('parts', { splitStart: 1 })).kind).toBe('already_done');
+    await expect(run('parts', { splitStart: 3 })).rejects.toThrow('past the last shard');
+  });
+
+  it('replaces no shard that it did not make', async () => {
+    const input = writeInput('other.tsv', sixLines);
+    mkdirSync(path.join(folder, 'other', 'audios'), { recursive: true });
+    writeFileSync(path.join(folder, 'other', 'audios', 'other.000000.tar'), 'mine');
+    await expect(run('other', { input, numTars: 1, balanceBy: 'samples' })).rejects.toThrow(OutputError);
+    expect(read('other', 'audios/other.000000.tar')).toBe('mine');
+  });
+});
