@@ -155,10 +155,17 @@ async function shardsOfList(list: string): Promise<PackedShard[]> {
   return shards;
 }
 
-/** Loaders take a relative path from the working folder; lists that were moved with their shards mean their own. */
+/**
+ * Where a listed file lies. Loaders take a relative path from the working folder; of a list that was moved with its shards the paths are stale,
+ * and the files are found beside it: `audios/a.tar`, or `a.tar`.
+ */
 async function placeOf(listed: string, list: string): Promise<string> {
-  if (path.isAbsolute(listed) || (await isThere(listed))) return path.resolve(listed);
-  return path.resolve(path.dirname(list), listed);
+  const folder = path.dirname(list);
+  const name = path.basename(listed);
+  const parent = path.basename(path.dirname(path.resolve(listed)));
+  const places = [listed, path.resolve(folder, listed), path.join(folder, parent, name), path.join(folder, name)];
+  for (const place of places) if (await isThere(place)) return path.resolve(place);
+  return path.resolve(listed);
 }
 
 async function manifestOf(tarPath: string): Promise<string> {

@@ -51,6 +51,50 @@ describe('cutroom cut', () => {
     });
   });
 
+  it('cuts into shards with a list of them, and says where they are', async () => {
+    const out = (name: string): string => path.join(folder, 'out', name);
+    const { stdout, stderr, exitCode } = await runCli(cutSample('--snippets-per-shard', '3', '--json'));
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/shards +2, of 2 to 3 snippets and 0\.011 to 0\.023 h each\n/u);
+    expect(stderr).toContain(`${out('snippets.000000.tar')} to snippets.000001.tar\n`);
+    expect(stderr).toContain(`${out('snippets.000000.jsonl')} to snippets.000001.jsonl\n`);
+    expect(JSON.parse(stdout)).toMatchObject({
+      outputs: { manifest: null, tar: null, list: out('snippets.lst') },
+      shards: [
+        { tar: out('snippets.000000.tar'), manifest: out('snippets.000000.jsonl'), snippets: 3 },
+        { tar: out('snippets.000001.tar'), manifest: out('snippets.000001.jsonl'), snippets: 2 },
+      ],
+      empty_shards: [],
+    });
+    expect(readFileSync(out('snippets.lst'), 'utf8').split('\n')).toHaveLength(3);
+    expect(existsSync(out('snippets.tar'))).toBe(false);
+  });
+
+  it('plans shards without reading audio, and refuses what cannot be', async () => {
+    const preview = await runCli(cutSample('--dry-run', '--hours-per-shard', '0.02', '--json'));
+    expect(preview.stderr).toMatch(/shards +2, of 2 to 3 snippets/u);
+    expect(JSON.parse(preview.stdout)).toMatchObject({
+      outputs: { manifest: path.join(folder, 'out/snippets.jsonl'), tar: null, list: null },
+      shards: [{ bytes: null }, { bytes: null }],
+    });
+    const tooMany = await runCli(cutSample('--num-shards', '6', '--overwrite'));
+    expect(tooMany.exitCode).toBe(2);
+    expect(tooMany.stderr).toBe(
+      'error: Cannot fill 6 shards: 5 snippets are planned\nhint: Give --num-shards 5 or less.\n',
+    );
+    const both = await runCli(cutSample('--num-shards', '2', '--snippets-per-shard', '2'));
+    expect(both.exitCode).toBe(2);
+    expect(both.stderr).toContain('exclude each other');
+    const none = await runCli(cutSample('--num-shards', '0'));
+    expect(none.stderr).toContain('must be a whole number of 1 or more');
+  });
+
+  it('says before it begins that white space keeps shards off a list', async () => {
+    const args = cutSample('--num-shards', '2', '--dry-run');
+    const { stderr } = await runCli(args.map((arg) => (arg.startsWith(folder) ? path.join(folder, 'my out') : arg)));
+    expect(stderr).toMatch(/^warning: no list of the shards is written: .* white space \(U\+0020\)/u);
+  });
+
   it('keeps transcripts that loop with --no-repetition-filter', async () => {
     const { stdout } = await runCli(cutSample('--dry-run', '--no-repetition-filter', '--json'));
     const summary = JSON.parse(stdout) as { dropped: { repetition: number }; output_snippets: number };

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -85,6 +85,16 @@ describe('findPackedShards()', () => {
     writePair('x', ['a.wav']);
     expect(namesOf(await readInput(write('some.lst', 'x.tar x.jsonl\n')))).toEqual(['a.wav']);
     expect(namesOf(await readInput(folder))).toEqual(['a.wav']);
+  });
+
+  it('finds the shards of a list that was moved with them', async () => {
+    const dataset = new ShardFolder(at('old')).add('a', ['a.wav']);
+    writeFileSync(dataset.list, `${dataset.tar('a')} ${dataset.manifest('a')}\n`);
+    writePair('old/b', ['b.wav']);
+    write('old/snippets.lst', `${at('old', 'b.tar')} ${at('old', 'b.jsonl')}\n`);
+    renameSync(at('old'), at('new'));
+    expect(namesOf(await readInput(at('new')))).toEqual(['a.wav']);
+    expect(namesOf(await readInput(at('new', 'snippets.lst')))).toEqual(['b.wav']);
   });
 
   it('finds NeMo shards by sharded manifests, in the order of their numbers', async () => {
