@@ -1,10 +1,11 @@
 import { AudioError } from './audio-error.js';
 import { cutSpans } from './cut-spans.js';
 import type { FrameSpan } from './cut-spans.js';
+import { PlainWav } from './plain-wav.js';
 import type { RecordingInfo } from './recording-reader.js';
 import { isRateHeld, nameRates } from './sample-rates.js';
 import type { AudioFormat } from './sample-rates.js';
-import { createEncoder } from './snippet-encoder.js';
+import { createEncoder, createPcm16Encoder } from './snippet-encoder.js';
 import type { ByteSink, SnippetEncoder } from './snippet-encoder.js';
 import type { ChannelMix } from './span-resampler.js';
 import { endFrame, firstFrame } from './times.js';
@@ -54,7 +55,50 @@ export async function convertRecording(
   sink: ByteSink,
   onPosition: OnPosition,
 ): Promise<ConvertedFacts> {
-  return await decodeAndEncode(request, sink, onPosition);
+  return (await takeSamples(request, sink, onPosition)) ?? (await decodeAndEncode(request, sink, onPosition));
+}
+
+/** Bytes that are read at once. */
+const READ_BYTES = 1 << 18;
+
+/** Hands the samples of a plain 16-bit mono WAV to the encoder as they are; undefined where that would not do. */
+async function takeSamples(
+  request: ConvertRequest,
+  sink: ByteSink,
+  onPosition: OnPosition,
+): Promise<ConvertedFacts | undefined> {
+  const { path, span, format, channel } = request;
+  if (format !== 'flac' && format !== 'wav') return undefined;
+  using wav = PlainWav.open(path);
+  if (wav?.info.codec !== 'pcm_s16le' || wav.info.channels !== 1) return undefined;
+  if (channel !== 'average' && channel !== 0) return undefined;
+  const { info, frames: audioFrames } = wav;
+  const { sampleRate } = info;
+  if ((request.sampleRate ?? sampleRate) !== sampleRate || !isRateHeld(format, sampleRate)) return undefined;
+  const asked = frameSpan(span, sampleRate);
+  if (asked.endFrame > audioFrames) wav.checkEnd();
+  const end = Math.min(asked.endFrame, audioFrames);
+  const samples = Math.max(0, end - asked.firstFrame);
+  if (samples > 0) {
+    using encoder = createPcm16Encoder(format, sampleRate, sink);
+    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, samples * wav.bytesPerFrame));
+    for (let at = asked.firstFrame; at < end;) {
+      const count = wav.read(buffer.subarray(0, (end - at) * wav.bytesPerFrame), at);
+      encoder.writePcm16(buffer.subarray(0, count * wav.bytesPerFrame));
+      at += count;
+      await onPosition(at, sampleRate);
+    }
+    encoder.finish();
+  }
+  return {
+    samples,
+    sampleRate,
+    clippedSamples: 0,
+    invalidSamples: 0,
+    info,
+    cancellationDb: undefined,
+    audioEndSeconds: earlyEnd(span, end, sampleRate),
+  };
 }
 
 async function decodeAndEncode(

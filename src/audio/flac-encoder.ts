@@ -2,7 +2,7 @@ import { AV_PKT_DATA_NEW_EXTRADATA, AV_SAMPLE_FMT_S16, FF_ENCODER_FLAC } from 'n
 import { Codec, CodecContext, Packet, Rational } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
 import { BLOCK_SAMPLES, Pcm16Blocks } from './pcm16.js';
-import type { ByteSink, SnippetEncoder } from './snippet-encoder.js';
+import type { ByteSink, Pcm16Encoder } from './snippet-encoder.js';
 import { MONO } from './span-resampler.js';
 
 const STREAMINFO_BYTES = 34;
@@ -14,7 +14,7 @@ const STREAMINFO_OFFSET = 8;
  *
  * Source: RFC 9639, sections 6 to 8.
  */
-export class FlacEncoder implements SnippetEncoder {
+export class FlacEncoder implements Pcm16Encoder {
   readonly #sink: ByteSink;
   readonly #blocks: Pcm16Blocks;
   readonly #encoder: CodecContext;
@@ -52,6 +52,10 @@ export class FlacEncoder implements SnippetEncoder {
 
   write(samples: Float32Array, count: number): void {
     this.#blocks.write(samples, count);
+  }
+
+  writePcm16(samples: Uint8Array): void {
+    this.#blocks.writePcm16(samples);
   }
 
   finish(): void {

@@ -8,10 +8,21 @@ import type { WavHeader } from './wav-header.js';
 /** How much of the audio is searched for another format in the guise of PCM: as much as the codec library looks at. */
 const SNIFFED_BYTES = 1 << 16;
 
-/** What DTS (ETSI TS 102 114, 16 and 14 bits, both byte orders) and IEC 61937 begin with. */
-const GUISES = ['7ffe8001', 'fe7f0180', '1fffe800', 'ff1f00e8', '72f81f4e', 'f8724e1f'].map((hex) =>
-  Buffer.from(hex, 'hex'),
-);
+/**
+ * The first two samples of 16 bits, read as little-endian, of what a frame of DTS (ETSI TS 102 114; in 16 and 14 bits, in
+ * both byte orders) or of IEC 61937 begins with.
+ */
+const MARKS: ReadonlyMap<number, number> = new Map([
+  [0xfe7f, 0x0180],
+  [0x7ffe, 0x8001],
+  [0xff1f, 0x00e8],
+  [0x1fff, 0xe800],
+  [0xf872, 0x4e1f],
+  [0x72f8, 0x1f4e],
+]);
+const MARK_STARTS = Uint8Array.from({ length: 1 << 16 }, (_, first) => (MARKS.has(first) ? 1 : 0));
+/** Sound meets a mark by chance now and then; the codec library too wants to see some of them. */
+const MARKS_OF_A_GUISE = 3;
 
 /**
  * A WAV file of plain samples, read as bytes: what `RecordingReader` decodes of it, its length and its faults are the
@@ -82,8 +93,14 @@ export class PlainWav implements Disposable {
   }
 
   #isGuise(): boolean {
-    const start = Buffer.allocUnsafe(Math.min(SNIFFED_BYTES, this.frames * this.bytesPerFrame));
-    const read = readSync(this.#file, start, 0, start.length, this.#dataOffset);
-    return GUISES.some((mark) => start.subarray(0, read).includes(mark));
+    const bytes = Math.min(SNIFFED_BYTES, this.frames * this.bytesPerFrame);
+    const start = new Uint16Array(bytes >> 1);
+    readSync(this.#file, start, 0, start.byteLength, this.#dataOffset);
+    let marks = 0;
+    for (let at = 0; at + 1 < start.length; at += 1) {
+      const sample = start[at] ?? 0;
+      if (MARK_STARTS[sample] === 1 && MARKS.get(sample) === start[at + 1]) marks += 1;
+    }
+    return marks >= MARKS_OF_A_GUISE;
   }
 }

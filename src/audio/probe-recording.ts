@@ -1,4 +1,6 @@
+import { AV_CODEC_ID_OPUS } from 'node-av/constants';
 import { Codec } from 'node-av/lib';
+import type { Stream } from 'node-av/lib';
 import { readBytes } from './file-bytes.js';
 import { checkFile, onlyAudioStream, openContainer } from './open-recording.js';
 import type { RecordingInfo } from './recording-reader.js';
@@ -59,10 +61,16 @@ function probeContainer(path: string): RecordingProbe {
     const container = opened.iformat?.name?.split(',')[0] ?? '';
     const codec = Codec.findDecoder(codecId)?.name ?? '';
     const isReliable = RELIABLE.has(container) || (container === 'mp3' && hasFrameCount(path));
-    const { num, den } = stream.timeBase;
-    const seconds = isReliable && stream.duration > 0n ? (Number(stream.duration) * num) / den : undefined;
+    const seconds = isReliable ? streamSeconds(stream) : undefined;
     return { seconds, sampleRate, channels, container, codec };
   } finally {
     opened.closeInputSync();
   }
+}
+
+function streamSeconds({ duration, timeBase, codecpar }: Stream): number | undefined {
+  if (duration <= 0n) return undefined;
+  // The duration of Opus in Ogg counts what a decoder drops at the start, in samples of 48 kHz (RFC 7845, section 4.2).
+  const preSkip = codecpar.codecId === AV_CODEC_ID_OPUS ? codecpar.initialPadding / 48_000 : 0;
+  return (Number(duration) * timeBase.num) / timeBase.den - preSkip;
 }

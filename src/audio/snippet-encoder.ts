@@ -24,6 +24,17 @@ export interface SnippetEncoder extends Disposable {
   readonly invalidSamples: number;
 }
 
+/** An encoder whose format holds 16-bit samples as they are. */
+export interface Pcm16Encoder extends SnippetEncoder {
+  /** Takes little-endian 16-bit samples, in place of `write`. */
+  writePcm16(samples: Uint8Array): void;
+}
+
+/** Begins a file of 16-bit samples. */
+export function createPcm16Encoder(format: 'flac' | 'wav', sampleRate: number, sink: ByteSink): Pcm16Encoder {
+  return format === 'flac' ? new FlacEncoder(sampleRate, sink) : new WavEncoder(sampleRate, sink);
+}
+
 /**
  * Begins a file.
  *
@@ -37,8 +48,7 @@ export function createEncoder(
   sink: ByteSink,
   compressionLevel: number | null = null,
 ): SnippetEncoder {
-  if (format === 'flac') return new FlacEncoder(sampleRate, sink);
-  if (format === 'wav') return new WavEncoder(sampleRate, sink);
+  if (format === 'flac' || format === 'wav') return createPcm16Encoder(format, sampleRate, sink);
   if (format === 'mp3') return new MuxedEncoder(mp3Format(sampleRate, compressionLevel), sampleRate, sink);
   return new MuxedEncoder(format === 'opus' ? opusFormat(name) : vorbisFormat(name), sampleRate, sink);
 }

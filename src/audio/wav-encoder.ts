@@ -1,12 +1,12 @@
 import { Pcm16Blocks } from './pcm16.js';
-import type { ByteSink, SnippetEncoder } from './snippet-encoder.js';
+import type { ByteSink, Pcm16Encoder } from './snippet-encoder.js';
 
 const HEADER_BYTES = 44;
 /** Above it the 32-bit sizes of RIFF do not hold the file. */
 const MAX_DATA_BYTES = 0xffff_ffff - HEADER_BYTES;
 
 /** Writes 16-bit mono WAV. Source: Multimedia Programming Interface 1.0, "Waveform Audio File Format". */
-export class WavEncoder implements SnippetEncoder {
+export class WavEncoder implements Pcm16Encoder {
   readonly #sink: ByteSink;
   readonly #blocks: Pcm16Blocks;
   readonly #sampleRate: number;
@@ -29,6 +29,10 @@ export class WavEncoder implements SnippetEncoder {
 
   write(samples: Float32Array, count: number): void {
     this.#blocks.write(samples, count);
+  }
+
+  writePcm16(samples: Uint8Array): void {
+    this.#blocks.writePcm16(samples);
   }
 
   finish(): void {
