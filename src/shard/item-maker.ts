@@ -43,11 +43,24 @@ export interface ItemMakerParts {
   onPosition: OnPosition;
 }
 
-/** Makes members of items: copies or encodes their audio. Loads the codec library when it is needed first. */
+/** What brings the codec library with it, which copies do without. */
+type AudioRoad = typeof import('../audio/measure-recording.js') & typeof import('../audio/convert-recording.js');
+
+async function loadAudio(): Promise<AudioRoad> {
+  return { ...(await import('../audio/measure-recording.js')), ...(await import('../audio/convert-recording.js')) };
+}
+
+/** A copy is decoded where nobody knows how long it is. */
+function isDecoded({ how, duration }: PlannedItem): boolean {
+  return how === 'encode' || how === 'fit' || (how === 'copy' && duration === undefined);
+}
+
+/** Makes members of items: copies or encodes their audio. */
 export class ItemMaker {
   readonly #parts: ItemMakerParts;
   readonly #sink: ByteSink;
   #pieces = 0;
+  #audio: AudioRoad | undefined;
 
   constructor(parts: ItemMakerParts) {
     this.#parts = parts;
@@ -61,13 +74,18 @@ export class ItemMaker {
     };
   }
 
+  /** Makes ready for an item. What fails here is no fault of any item. */
+  async prepare(item: PlannedItem): Promise<void> {
+    if (isDecoded(item)) this.#audio ??= await loadAudio();
+  }
+
   /** Where the audio of an item is on this machine. */
   pathOf(item: PlannedItem): string {
     return path.isAbsolute(item.path) ? item.path : path.join(this.#parts.base, item.path);
   }
 
   /**
-   * Appends the member of an item to the tar.
+   * Appends the member of an item, which was prepared for, to the tar.
    *
    * @throws {OutputError} when the disk does not take it; anything else is a fault of the item, whose member is then to be dropped.
    */
@@ -76,12 +94,12 @@ export class ItemMaker {
     if (fault !== undefined) {
       throw new ItemFault('bad_member_name', `Cannot name a member ${JSON.stringify(item.member)}: ${fault}`);
     }
-    if (item.how === 'copy' && item.duration !== undefined) return this.#copy(item, undefined);
+    if (!isDecoded(item)) return this.#copy(item, undefined);
     return await this.#withFile(item, async (file) => {
       if (item.how === 'encode') return await this.#encode(item, file);
-      const { measureRecording } = await import('../audio/measure-recording.js');
-      const { frames, sampleRate, channels, format } = await measureRecording(file, this.#parts.onPosition);
-      const { target } = this.#parts;
+      const { target, onPosition } = this.#parts;
+      const { measureRecording } = this.#loadedAudio();
+      const { frames, sampleRate, channels, format } = await measureRecording(file, onPosition);
       const isRight = target.sampleRate === null || target.sampleRate === sampleRate;
       const isFit = item.span === undefined && channels === 1 && isRight && format === (item.as ?? target.format);
       if (item.how === 'copy' || isFit) return this.#copy(item, { samples: frames, sampleRate });
@@ -101,7 +119,7 @@ export class ItemMaker {
 
   async #encode(item: PlannedItem, file: string): Promise<MadeMember> {
     const { stream, target, onPosition } = this.#parts;
-    const { convertRecording } = await import('../audio/convert-recording.js');
+    const { convertRecording } = this.#loadedAudio();
     stream.begin(item.member);
     const facts = await convertRecording(
       {
@@ -148,6 +166,11 @@ export class ItemMaker {
       'past_end',
       `The segment begins at ${start} s, and the audio of ${title} ends at ${audioEndSeconds} s`,
     );
+  }
+
+  #loadedAudio(): AudioRoad {
+    if (this.#audio === undefined) throw new TypeError('The item was not prepared for');
+    return this.#audio;
   }
 
   #collectNowAndThen(): void {

@@ -204,6 +204,7 @@ class ShardPacking {
   /** Appends the member and the row of an item, or notes why not. */
   async #makeItem(item: PlannedItem, maker: ItemMaker, writer: ShardWriter, dead: DeadItem | undefined): Promise<void> {
     const audioPath = maker.pathOf(item);
+    await maker.prepare(item);
     try {
       if (dead !== undefined) throw describeDeath(dead, audioPath);
       const duration = item.how === 'share' ? this.#shareMember(item) : this.#noteMember(item, await maker.make(item));

@@ -401,8 +401,7 @@ describe('packShard() that goes on', () => {
       const report = (what: unknown): Promise<void> => Promise.resolve(void reports.push(what));
       expect(outcomeOf(await packShard(job(), report)), `after ${count} records`).toEqual(whole);
       const resumedItems = Math.max(0, Math.min(count - 1, 7));
-      if (resumedItems < 7)
-        expect(reports[0]).toEqual({ items: resumedItems + 1, micros: expect.any(Number) as number, resumedItems });
+      if (resumedItems < 7) expect(reports[0]).toMatchObject({ resumedItems });
       expect(readFileSync(tar).equals(expected.tar), `tar after ${count} records`).toBe(true);
       expect(readFileSync(manifest).equals(expected.manifest)).toBe(true);
     }
