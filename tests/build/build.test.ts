@@ -85,6 +85,25 @@ describe('build()', () => {
     await expect(run('parts', { splitStart: 3 })).rejects.toThrow('past the last shard');
   });
 
+  it('takes shards that are packed already, and copies their members', async () => {
+    const input = writeInput('packed.tsv', [...sixLines, 'u9\taudio/2.wav\tpart\t0.1\t0.15\t{"lang":"de"}']);
+    await run('packed', { input, numTars: 2, format: 'wav' });
+    const dataset = path.join(folder, 'packed');
+    const again = await run('repacked', { input: dataset, numTars: 3, seed: 7, format: 'wav', copy: true });
+    expect(again).toMatchObject({
+      kind: 'built',
+      summary: { samples: 7, copied: 7, failedRows: {}, failedMembers: {} },
+    });
+    const rowsIn = (out: string, names: readonly string[]): string[] =>
+      names.flatMap((name) => read(out, `manifests/${name}.jsonl`).trimEnd().split('\n')).toSorted();
+    const packed = rowsIn('packed', ['packed.000000', 'packed.000001']);
+    expect(rowsIn('repacked', ['packed.000000', 'packed.000001', 'packed.000002'])).toEqual(packed);
+    expect(packed.at(-1)).toBe('{"audio_filepath":"u9.wav","text":"part","duration":0.15,"lang":"de"}');
+    // One that was changed since is not the one that was planned.
+    rmSync(path.join(dataset, 'manifests', 'packed.000001.jsonl'));
+    await expect(run('repacked', { input: dataset, numTars: 3, seed: 7, format: 'wav', copy: true })).rejects.toThrow();
+  });
+
   it('replaces no shard that it did not make', async () => {
     const input = writeInput('other.tsv', sixLines);
     mkdirSync(path.join(folder, 'other', 'audios'), { recursive: true });

@@ -1,4 +1,4 @@
-import { array, assert, constantFrom, double, integer, property } from 'fast-check';
+import { array, assert, constantFrom, double, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#cutroom/errors.js';
 import { countShards, splitRows, type Split } from '#cutroom/build/split.js';
@@ -10,13 +10,11 @@ const rowsOf = ({ order, starts }: Split, shard: number): number[] => [
   ...order.subarray(starts[shard], starts[shard + 1]),
 ];
 
-const shapes = fc
-  .record({
-    count: integer({ min: 1, max: 200 }),
-    seed: integer(),
-    share: double({ min: 0, max: 1, noNaN: true }),
-  })
-  .map(({ count, seed, share }) => ({ count, seed, shards: 1 + Math.floor(share * (count - 1)) }));
+const shapes = record({
+  count: integer({ min: 1, max: 200 }),
+  seed: integer(),
+  share: double({ min: 0, max: 1, noNaN: true }),
+}).map(({ count, seed, share }) => ({ count, seed, shards: 1 + Math.floor(share * (count - 1)) }));
 
 describe('splitRows()', () => {
   it('gives each row to one shard, and none is empty', () => {
