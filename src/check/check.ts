@@ -166,7 +166,9 @@ async function readPath(path: string, as: PathKind | undefined, context: CheckCo
   try {
     detected = await detect(path, as, report);
   } catch (error) {
-    report.add('unreadable_file', undefined, `it cannot be read: ${errorMessage(error)}`);
+    if (!isReadFailure(error)) throw error;
+    const kind = systemCode(error)?.startsWith('Z_') === true ? 'damaged_file' : 'unreadable_file';
+    report.add(kind, undefined, `it cannot be read: ${errorMessage(error)}`);
     return NOTHING;
   }
   if (detected === undefined) return NOTHING;
@@ -186,6 +188,12 @@ async function readPath(path: string, as: PathKind | undefined, context: CheckCo
     report.add('damaged_file', undefined, error.message, { hint: error.hint });
     return { kind, facts: undefined, ranks: undefined };
   }
+}
+
+/** Errors of the system and of gzip, not those of programs. */
+function isReadFailure(error: unknown): boolean {
+  if (error instanceof CutroomError) return error.code === 'input';
+  return systemCode(error)?.startsWith('ERR_') === false;
 }
 
 /** What a path is. Undefined where a finding says why it is nothing. */

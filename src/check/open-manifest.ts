@@ -54,7 +54,9 @@ export async function readHead(path: string): Promise<ManifestHead> {
     const buffer = Buffer.alloc(HEAD_BYTES);
     let filled = 0;
     for (;;) {
-      const { bytesRead } = await manifest.handle.read(buffer, filled, HEAD_BYTES - filled, filled);
+      const { bytesRead } = await manifest.handle
+        .read(buffer, filled, HEAD_BYTES - filled, filled)
+        .catch((error: unknown) => endOrThrow(error, filled));
       filled += bytesRead;
       if (bytesRead === 0 || filled === HEAD_BYTES) break;
     }
@@ -64,6 +66,12 @@ export async function readHead(path: string): Promise<ManifestHead> {
   } finally {
     await manifest.close();
   }
+}
+
+/** Of a torn file what can be read is enough to tell what it is; that it is torn is told by who reads it all. */
+function endOrThrow(error: unknown, filledBytes: number): { bytesRead: number } {
+  if (filledBytes === 0) throw error;
+  return { bytesRead: 0 };
 }
 
 const BINARY_PROBE_BYTES = 4096;
