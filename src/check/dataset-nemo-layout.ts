@@ -54,7 +54,8 @@ export async function readNemoLayout(folder: string): Promise<NemoLayout> {
 function numbered(names: readonly string[], pattern: RegExp): { first: Map<number, string>; repeated: string[] } {
   const first = new Map<number, string>();
   const repeated: string[] = [];
-  for (const name of names) {
+  // The converter writes numbers without zeros before them: where two names have one number, that is the one.
+  for (const name of names.toSorted((a, b) => a.length - b.length)) {
     const found = pattern.exec(name);
     if (found === null || name.startsWith('.')) continue;
     const shard = Number(found[1]);

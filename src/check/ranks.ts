@@ -16,7 +16,9 @@ export interface PaddedShare {
 /** What each rank and worker would read, under each rule. */
 export interface RankAnalysis extends RankReport {
   loader: RankLoader;
+  /** Of the dataset; where it has buckets, which are read side by side, of the first whose shards cannot be shared evenly. */
   shardCount: number;
+  isBucketed: boolean;
   rows: number;
   hours: number;
   /** Workers that no shard is left for, counted over the ranks, under scatter. */
@@ -47,31 +49,49 @@ export function checkRanks(
   context: CheckContext,
   loader: RankLoader = 'nemo',
 ): RankAnalysis {
-  const perRank = Math.floor(shards.length / worldSize);
+  const groups = groupByBucket(shards);
   const shares: RankShare[] = [];
   for (let rank = 0; rank < worldSize; rank += 1) {
-    const own = shards.slice(rank * perRank, (rank + 1) * perRank);
+    const own = groups.flatMap((group) => {
+      const perRank = Math.floor(group.length / worldSize);
+      return group.slice(rank * perRank, (rank + 1) * perRank);
+    });
     for (const share of splitByWorker(own, workers)) shares.push({ strategy: 'scatter', rank, ...share });
   }
   for (let rank = 0; rank < worldSize; rank += 1) {
     for (const share of splitByWorker(shards, workers)) shares.push({ strategy: 'replicate', rank, ...share });
   }
   const isPadded = loader === 'atdataset';
+  const unit = worldSize * workers;
+  const misfit = isPadded ? shards : (groups.find((group) => group.length % unit !== 0) ?? groups[0]);
   const analysis: RankAnalysis = {
     worldSize,
     workers,
     shares,
-    unread: shards.slice(perRank * worldSize),
+    unread: groups.flatMap((group) => group.slice(Math.floor(group.length / worldSize) * worldSize)),
     loader,
-    shardCount: shards.length,
+    shardCount: misfit?.length ?? shards.length,
+    isBucketed: groups.length > 1,
     ...sumUp(shards),
     idleWorkers: shares.filter((share) => share.strategy === 'scatter' && share.shards === 0).length,
     padded: isPadded ? padShards(shards, worldSize, workers) : [],
-    repeated: isPadded ? repeatedShards(shards, worldSize * workers) : [],
-    fitting: fittingCounts(shards.length, worldSize * workers),
+    repeated: isPadded ? repeatedShards(shards, unit) : [],
+    fitting: fittingCounts(misfit?.length ?? shards.length, unit),
   };
   reportRanks(analysis, shards, context);
   return analysis;
+}
+
+/** Buckets of NeMo are datasets of their own, of which each rank takes its part. */
+function groupByBucket(shards: readonly ShardFacts[]): ShardFacts[][] {
+  const groups = new Map<string, ShardFacts[]>();
+  for (const shard of shards) {
+    const bucket = /^(?<folder>.*[\\/]bucket\d+)[\\/][^\\/]+$/u.exec(shard.path)?.groups?.['folder'] ?? '';
+    const group = groups.get(bucket);
+    if (group === undefined) groups.set(bucket, [shard]);
+    else group.push(shard);
+  }
+  return [...groups.values()];
 }
 
 /** Worker k takes every K-th shard of its rank. */
@@ -114,10 +134,10 @@ function fittingCounts(count: number, unit: number): number[] {
 }
 
 /** What to do, in one sentence. */
-export function rankRemedy({ shardCount, worldSize, workers, fitting }: RankAnalysis): string {
+export function rankRemedy({ shardCount, worldSize, workers, fitting, isBucketed }: RankAnalysis): string {
   const unit = workers === 1 ? `${worldSize}` : `${worldSize} ranks × ${workers} workers = ${worldSize * workers}`;
   if (fitting.includes(shardCount)) return 'pack the dataset again, with as many samples in each shard';
-  return `pack the dataset into ${fitting.join(' or ')} shards: a multiple of ${unit}`;
+  return `pack ${isBucketed ? 'each bucket' : 'the dataset'} into ${fitting.join(' or ')} shards: a multiple of ${unit}`;
 }
 
 function reportRanks(analysis: RankAnalysis, shards: readonly ShardFacts[], context: CheckContext): void {
@@ -136,7 +156,7 @@ function reportRanks(analysis: RankAnalysis, shards: readonly ShardFacts[], cont
     return;
   }
   if (unread.length > 0) {
-    const message = `${describe(unread)} are never read under scatter: ${shardCount} shards are no multiple of ${worldSize} ranks`;
+    const message = `${describe(unread)} are never read under scatter: ${shardCount} shards${analysis.isBucketed ? ' of a bucket' : ''} are no multiple of ${worldSize} ranks`;
     tell('unread_shards', unread[0]?.path ?? first.path, message);
   }
   if (idleWorkers > 0 && shardCount >= worldSize) {
