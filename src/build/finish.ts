@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, OutputError, systemCode } from '../errors.js';
 import { formatShardLine, hoursOfMicros } from '../manifest/shard-list.js';
@@ -106,6 +106,13 @@ export function partListPath({ folder }: BuildOutputs, start: number, end: numbe
   return path.join(folder, `data.${start}-${end}.lst`);
 }
 
+/** Removes the lists of all runs among several. */
+export async function removePartLists({ folder }: BuildOutputs): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (/^data\.\d+-\d+\.lst$/u.test(name)) await removeFile(path.join(folder, name));
+  }
+}
+
 /** Writes a list of shards, by what came of them. */
 export async function writeList(
   file: string,
@@ -161,7 +168,7 @@ export async function finishBuild(
 }
 
 /** Removes what the planning and the making of shards left in the work folder. */
-export async function clearBuildWork({ workFolder }: BuildOutputs): Promise<void> {
+async function clearBuildWork({ workFolder }: BuildOutputs): Promise<void> {
   for (const name of ['input', 'rows', 'refused']) await removeFile(path.join(workFolder, name));
   await clearWork(workFolder);
 }

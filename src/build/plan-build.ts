@@ -2,7 +2,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { audioArchitecture } from '../audio/architecture.js';
 import { CanceledError, InputError } from '../errors.js';
-import { ensureFolder, writeFileAtomic } from '../run/atomic-file.js';
+import { ensureFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import { PLAN_FORMAT, type PlanHeader, type PlannedItem } from '../shard/plan.js';
 import { writePlan, type ShardToWrite } from '../shard/plan-file.js';
 import type { OnPackProgress } from '../shard/progress.js';
@@ -41,6 +41,8 @@ export interface PlanParts {
   silenceSeconds: number;
   signal: AbortSignal | undefined;
   onProgress: OnPackProgress;
+  /** Called when nothing is left to be done but to give the plan its name. */
+  beforePublish: () => Promise<void>;
 }
 
 /** Rows between two looks at the signal. */
@@ -149,28 +151,34 @@ function countFailures(table: RowTable): Record<string, number> {
 }
 
 /** Without any row there is no plan; what is wrong with each is written down all the same. */
-async function requireRows(table: RowTable, { failures }: BuildOutputs, input: string): Promise<void> {
+async function requireRows(table: RowTable, { failures, metrics }: BuildOutputs, input: string): Promise<void> {
   if (table.keptCount > 0) return;
   const first = table.failures().next().value;
   if (first === undefined) throw new InputError(`There is no row in "${input}"`, { path: input });
-  await writeFileAtomic(failures, async (write) => {
-    for (const failure of table.failures()) await write(`${JSON.stringify(failure)}\n`);
-  });
+  // Those of an earlier dataset stay as long as it does.
+  const isFree = (await sizeOf(metrics)) === undefined;
+  if (isFree) {
+    await writeFileAtomic(failures, async (write) => {
+      for (const failure of table.failures()) await write(`${JSON.stringify(failure)}\n`);
+    });
+  }
   const { file, line, message, hint } = first;
   throw new InputError(`No row of "${input}" can be packed; the first failure: ${file}:${line}: ${message}`, {
     path: file,
     line,
-    hint: `${hint === undefined ? '' : `${hint}. `}All failures are in "${failures}".`,
+    hint: [hint, isFree ? `all failures are in "${failures}"` : undefined]
+      .filter((part) => part !== undefined)
+      .join('; '),
   });
 }
 
-function* plannedShards(
+async function* plannedShards(
   { order, starts }: Split,
   shards: number,
   rows: Uint32Array,
   table: RowTable,
-  { options, signal }: PlanParts,
-): Generator<ShardToWrite> {
+  { options, signal, beforePublish }: PlanParts,
+): AsyncGenerator<ShardToWrite> {
   for (let shard = 0; shard < shards; shard += 1) {
     const name = `${options.tarPrefix}.${String(shard).padStart(options.splitBits, '0')}`;
     const places = order.subarray(starts[shard], starts[shard + 1]);
@@ -191,4 +199,5 @@ function* plannedShards(
       micros,
     };
   }
+  await beforePublish();
 }

@@ -2,12 +2,14 @@ import path from 'node:path';
 import { audioArchitecture } from '../audio/architecture.js';
 import { InputError, OutputError, UsageError } from '../errors.js';
 import { removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
+import { clearWork } from '../shard/outcome-file.js';
 import type { OptionValue } from '../shard/plan.js';
 import { PlanFile } from '../shard/plan-file.js';
 import { findPackedShards } from '../shard/packed-rows.js';
 import type { OnPackProgress } from '../shard/progress.js';
+import { VERSION } from '../version.js';
 import { withBuildLock, type BuildLockContext } from './build-lock.js';
-import { clearBuildWork } from './finish.js';
+import { removePartLists } from './finish.js';
 import { openInput, STDIN } from './input-file.js';
 import {
   describeGivenOptions,
@@ -66,8 +68,7 @@ async function preparePlanLocked(
   }
   if (input === undefined) throw new TypeError('A plan needs an input');
   const planOptions = resolvePlanOptions(options);
-  if (options.overwrite === true) await removeEarlier(outputs, existing);
-  else await refuseEarlier(outputs);
+  if (options.overwrite !== true) await refuseEarlier(outputs);
   await writeBuildPlan({
     input,
     options: planOptions,
@@ -76,6 +77,7 @@ async function preparePlanLocked(
     silenceSeconds: options.recordingTimeoutSeconds ?? SILENCE_SECONDS,
     signal: context.signal,
     onProgress: context.onProgress,
+    beforePublish: () => (options.overwrite === true ? removeEarlier(outputs, existing) : Promise.resolve()),
   });
   const plan = PlanFile.open(outputs.plan);
   if (plan === undefined) throw new OutputError(`The plan "${outputs.plan}" is gone`, { path: outputs.plan });
@@ -138,6 +140,9 @@ async function findDifferences(
   const { header } = plan;
   if (header.command !== 'build') return [`it is a plan of "cutroom ${header.command}"`];
   const differences: string[] = [];
+  if (header.cutroom_version !== VERSION) {
+    differences.push(`it was made by cutroom ${header.cutroom_version}, and this is ${VERSION}`);
+  }
   if (header.audio_architecture !== audioArchitecture()) {
     differences.push(
       `it was made on a machine of kind ${header.audio_architecture}, and this is ${audioArchitecture()}`,
@@ -153,9 +158,9 @@ async function findDifferences(
     const known = header.options[name] ?? null;
     if (known !== value) differences.push(`--${name} is ${spell(known)} there, and ${spell(value)} here`);
   }
-  if (options.base !== undefined && path.resolve(options.base) !== header.base) {
-    differences.push(`--base is "${header.base}" there, and "${path.resolve(options.base)}" here`);
-  }
+  // A part may be made on a machine where the audio lies elsewhere.
+  const base = isFull ? resolvePlanOptions(options).base : header.base;
+  if (base !== header.base) differences.push(`--base is "${header.base}" there, and "${base}" here`);
   return differences;
 }
 
@@ -184,12 +189,12 @@ async function refuseEarlier(outputs: BuildOutputs): Promise<void> {
   }
 }
 
-/** Removes an earlier dataset, the sign that it is whole first, and its plan last. */
+/** Removes an earlier dataset but for its plan, the sign that it is whole first. */
 async function removeEarlier(outputs: BuildOutputs, existing: PlanFile | undefined): Promise<void> {
   for (const file of [outputs.metrics, outputs.list, outputs.failures]) await removeFile(file);
+  await removePartLists(outputs);
   for (const { tar, manifest } of existing?.shards ?? []) {
     for (const file of [tar, manifest]) await removeFile(path.join(outputs.folder, file));
   }
-  await clearBuildWork(outputs);
-  await removeFile(outputs.plan);
+  await clearWork(outputs.workFolder);
 }

@@ -144,10 +144,8 @@ describe('planBuild()', () => {
     writeFileSync(packed, gzipSync(bytes));
     // The same input: the plan is found to be that of these very bytes.
     expect((await plan({ input: packed, tarPrefix: 'x' })).hash).toBe(plain.hash);
-    const piped = await plan(
-      { input: '-', tarPrefix: 'x' },
-      { stdin: Readable.from([bytes.subarray(0, 1), bytes.subarray(1)]) },
-    );
+    const stdin = Readable.from([bytes.subarray(0, 1), bytes.subarray(1)]);
+    const piped = await plan({ input: '-', tarPrefix: 'x', base: folder }, { stdin });
     expect(piped.hash).toBe(plain.hash);
     expect(readdirSync(outputDir)).toEqual(['plan.jsonl']);
   });
@@ -173,6 +171,30 @@ describe('planBuild()', () => {
     const other = await plan({ input, overwrite: true });
     expect(other.hash).not.toBe(hash);
     expect(other.header.facts).toMatchObject({ rowsRead: 11 });
+  });
+
+  it('keeps an earlier dataset until a plan that replaces it is made', async () => {
+    const input = writeInput(manyLines(4));
+    const { shards } = await plan({ input, numTars: 2 });
+    const finals = [...shards.map(({ tar }) => tar), 'metrics.json', 'data.lst', 'data.0-1.lst'];
+    mkdirSync(path.join(outputDir, 'audios'));
+    for (const file of finals) writeFileSync(path.join(outputDir, file), '{}');
+    const there = (): string[] => finals.filter((file) => existsSync(path.join(outputDir, file)));
+    await expect(plan({ input, numTars: 5, overwrite: true })).rejects.toThrow(InputError);
+    await expect(plan({ input: writeInput(['bad'], 'bad.tsv'), overwrite: true })).rejects.toThrow(InputError);
+    expect(there()).toEqual(finals);
+    expect(existsSync(path.join(outputDir, 'failures.jsonl'))).toBe(false);
+    await plan({ input, numTars: 1, overwrite: true });
+    expect(there()).toEqual([]);
+  });
+
+  it('takes another base for a part, and for nothing else', async () => {
+    const input = writeInput(manyLines(4));
+    const { hash } = await plan({ input, numTars: 2 });
+    expect((await plan({ numTars: undefined, balanceBy: undefined, splitStart: 1, base: '/elsewhere' })).hash).toBe(
+      hash,
+    );
+    await expect(plan({ input, numTars: 2, base: path.join(folder, 'other') })).rejects.toThrow('--base is');
   });
 
   it('needs the plan alone for a part of the shards', async () => {

@@ -12,7 +12,7 @@ import { makeSpeechBursts } from '../../support/signals.js';
 import { buildWav } from '../../support/wav-files.js';
 
 const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
-const ROWS = 400;
+const ROWS = 240;
 const SHARDS = 4;
 
 let folder: string;
@@ -71,7 +71,7 @@ describe('cutroom build', () => {
     expect(Object.keys(whole)).toHaveLength(2 * SHARDS + 4);
 
     const killed = path.join(folder, 'killed');
-    for (const delayMs of [0, 250, 500]) {
+    for (const delayMs of [0, 250, 400]) {
       const child = start('killed', ...withInput(), '--jobs', '1');
       await untilThere(path.join(killed, 'plan.jsonl'));
       await sleep(delayMs);
@@ -80,7 +80,8 @@ describe('cutroom build', () => {
     }
     expect(existsSync(path.join(killed, 'metrics.json'))).toBe(false);
     const stopped = start('killed', ...withInput(), '--jobs', '1');
-    await sleep(700);
+    await untilThere(path.join(killed, 'plan.jsonl'));
+    await sleep(300);
     stopped.kill('SIGINT');
     expect(await codeOf(stopped)).toBe(130);
     expect(await codeOf(start('killed', '--jobs', '1'))).toBe(0);

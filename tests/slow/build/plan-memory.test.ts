@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-const ROWS = 300_000;
+const ROWS = 200_000;
 /** A row takes some 150 bytes in all, beside what Node.js and a plan's buffers take. */
 const MAX_MEGABYTES = 350;
 
