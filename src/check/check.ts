@@ -14,7 +14,7 @@ import type {
 } from './finding.js';
 import { Findings } from './finding.js';
 import { fixManifest, isFixableKind, type FixedCopy } from './fix-manifest.js';
-import { placeCopies } from './fix-places.js';
+import { placeCopies, type CopyPlace } from './fix-places.js';
 import { ManifestReport } from './manifest-report.js';
 import { readHead } from './open-manifest.js';
 import { PATH_KINDS, type PathKind } from './path-kind.js';
@@ -111,7 +111,7 @@ function checkOptions({ paths, as, worldSize, workers, jobs, fixOut }: CheckOpti
 async function checkPath(
   path: string,
   options: CheckOptions,
-  copy: string | undefined,
+  copy: CopyPlace | undefined,
   listener: CheckListener,
 ): Promise<PathResult> {
   const findings = new Findings(listener.onFinding);

@@ -6,6 +6,7 @@ import type { JsonManifestKind } from './check-manifest.js';
 import { tsvLines } from './check-tsv.js';
 import { Findings, type CheckContext, type FindingGroup, type PathFacts } from './finding.js';
 import { Changes, type ChangeGroup } from './fix-changes.js';
+import { nameForNemo, type CopyPlace } from './fix-places.js';
 import { fixRow } from './fix-row.js';
 import { manifestEntries } from './manifest-entries.js';
 import { ManifestReport } from './manifest-report.js';
@@ -25,8 +26,7 @@ export interface FixedCopy {
 export interface FixTask {
   path: string;
   kind: FixableKind;
-  /** Where the copy goes. */
-  copy: string;
+  copy: CopyPlace;
   overwrite: boolean;
 }
 
@@ -49,7 +49,9 @@ export function isFixableKind(kind: PathKind): kind is FixableKind {
  * @throws OutputError where the copy cannot be written, or is there already
  */
 export async function fixManifest(task: FixTask, tools: FixTools): Promise<FixedCopy> {
-  const { path: original, kind, copy } = task;
+  const { path: original, kind } = task;
+  const isNemo = kind === 'nemo' || kind === 'canary_v1' || kind === 'canary_flash';
+  const copy = isNemo ? nameForNemo(task.copy) : task.copy.copy;
   if (!task.overwrite && (await sizeOf(copy)) !== undefined) {
     throw new OutputError(`Cannot write "${copy}": it is there already`, {
       path: copy,

@@ -2,13 +2,25 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { UsageError } from '../errors.js';
 
+/** Where a corrected copy goes. */
+export interface CopyPlace {
+  copy: string;
+  /** False where the name is the original's, in another folder. */
+  isNamedByUser: boolean;
+}
+
+/** The name of a copy of NeMo rows: not .jsonl, which NeMo takes for cuts of Lhotse, unless the user said so. */
+export function nameForNemo({ copy, isNamedByUser }: CopyPlace): string {
+  return isNamedByUser ? copy : copy.replace(/\.jsonl$/u, '.json');
+}
+
 /**
  * Where the corrected copy of each path goes: `out` itself for one path, a file in the folder `out` for several, and for one where `out` is a
  * folder or ends in a slash. Copies are named as their originals, without `.gz`.
  *
  * @throws UsageError where a copy would stand in the place of an original or of another copy
  */
-export function placeCopies(paths: readonly string[], out: string): string[] {
+export function placeCopies(paths: readonly string[], out: string): CopyPlace[] {
   const isFolder = paths.length > 1 || /[/\\]$/u.test(out) || statSync(out, { throwIfNoEntry: false })?.isDirectory();
   if (isFolder !== true && out.endsWith('.gz')) {
     throw new UsageError(`Cannot write "${out}": copies are not compressed`, { hint: 'Leave .gz off.' });
@@ -17,13 +29,14 @@ export function placeCopies(paths: readonly string[], out: string): string[] {
   const seen = new Map<string, string>();
   for (const [index, copy] of copies.entries()) {
     const from = paths[index] ?? '';
-    const other = seen.get(copy);
+    // Copies of .jsonl may become .json.
+    const other = seen.get(copy.replace(/\.jsonl$/u, '.json'));
     if (other !== undefined) {
       throw new UsageError(`The copies of "${other}" and "${from}" would both be "${copy}"`, {
         hint: 'Check them one at a time.',
       });
     }
-    seen.set(copy, from);
+    seen.set(copy.replace(/\.jsonl$/u, '.json'), from);
     const original = paths.find((candidate) => isSame(candidate, copy));
     if (original !== undefined) {
       throw new UsageError(`The corrected copy would take the place of its input "${original}"`, {
@@ -31,7 +44,7 @@ export function placeCopies(paths: readonly string[], out: string): string[] {
       });
     }
   }
-  return copies;
+  return copies.map((copy) => ({ copy, isNamedByUser: isFolder !== true }));
 }
 
 function nameOf(from: string): string {
