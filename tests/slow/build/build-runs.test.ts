@@ -64,6 +64,19 @@ async function untilThere(file: string): Promise<void> {
   while (!existsSync(file)) await sleep(10);
 }
 
+/** Waits until a process has the lock of a shard: then it answers to signals. */
+async function untilPacking(out: string, { pid }: ChildProcess): Promise<void> {
+  const work = path.join(out, '.cutroom-build');
+  const isHeld = (name: string): boolean => {
+    try {
+      return readFileSync(path.join(work, name), 'utf8').includes(`"pid":${pid},`);
+    } catch {
+      return false;
+    }
+  };
+  while (!readdirSync(work).some((name) => /^\d+\.lock$/u.test(name) && isHeld(name))) await sleep(10);
+}
+
 describe('cutroom build', () => {
   it('ends with the same bytes whatever killed it before, and whatever --jobs says', async () => {
     expect(await codeOf(start('whole', ...withInput(), '--jobs', '2'))).toBe(0);
@@ -80,8 +93,7 @@ describe('cutroom build', () => {
     }
     expect(existsSync(path.join(killed, 'metrics.json'))).toBe(false);
     const stopped = start('killed', ...withInput(), '--jobs', '1');
-    await untilThere(path.join(killed, 'plan.jsonl'));
-    await sleep(300);
+    await untilPacking(killed, stopped);
     stopped.kill('SIGINT');
     expect(await codeOf(stopped)).toBe(130);
     expect(await codeOf(start('killed', '--jobs', '1'))).toBe(0);
