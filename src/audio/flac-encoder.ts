@@ -1,4 +1,10 @@
-import { AV_PKT_DATA_NEW_EXTRADATA, AV_SAMPLE_FMT_S16, FF_ENCODER_FLAC } from 'node-av/constants';
+import {
+  AVERROR_EAGAIN,
+  AVERROR_EOF,
+  AV_PKT_DATA_NEW_EXTRADATA,
+  AV_SAMPLE_FMT_S16,
+  FF_ENCODER_FLAC,
+} from 'node-av/constants';
 import { Codec, CodecContext, Packet, Rational } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
 import { BLOCK_SAMPLES, Pcm16Blocks } from './pcm16.js';
@@ -82,7 +88,10 @@ export class FlacEncoder implements Pcm16Encoder {
   }
 
   #drain(): void {
-    while (this.#encoder.receivePacketSync(this.#packet) >= 0) {
+    for (;;) {
+      const result = this.#encoder.receivePacketSync(this.#packet);
+      if (result === AVERROR_EAGAIN || result === AVERROR_EOF) return;
+      if (result < 0) throw new Error(`A FLAC frame could not be encoded: ${codecMessage(result)}`);
       const { data } = this.#packet;
       if (data !== null && data.length > 0) {
         this.#sink.write(data);

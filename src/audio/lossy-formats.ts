@@ -8,12 +8,13 @@ import {
   FF_ENCODER_LIBVORBIS,
   FF_QP2LAMBDA,
 } from 'node-av/constants';
+import { setInfoSamples } from './info-header.js';
 import type { MuxedFormat } from './muxed-encoder.js';
 
 /** libvorbis' scale from -1 to 10; 4 is what most tools use when nothing is asked. */
 const VORBIS_QUALITY = 4;
-/** Bits a second, on average; speech of one channel has no need of more. */
-const OPUS_BIT_RATE = 64_000n;
+/** Bits a second, on average, of one channel: beyond what listening tests can tell from the original, for their bandwidth. */
+const OPUS_MAX_BIT_RATE = 64_000;
 /** FFmpeg's own decoder misses the exact end of a file that is one page long, so pages are shorter than any useful snippet. */
 const PAGE_MICROS = 200_000;
 /** What libsndfile's users get who ask for nothing, ATdataset among them. */
@@ -35,7 +36,7 @@ export function vorbisFormat(name: string): MuxedFormat {
 }
 
 /** Opus in Ogg (RFC 7845): the decoder's first samples and the last packet's padding are declared, so the length is exact. */
-export function opusFormat(name: string): MuxedFormat {
+export function opusFormat(sampleRate: number, name: string): MuxedFormat {
   return {
     title: 'Opus',
     codec: FF_ENCODER_LIBOPUS,
@@ -43,7 +44,7 @@ export function opusFormat(name: string): MuxedFormat {
     container: 'ogg',
     muxerOptions: oggOptions(name),
     configure: (encoder) => {
-      encoder.bitRate = OPUS_BIT_RATE;
+      encoder.bitRate = BigInt(Math.min(OPUS_MAX_BIT_RATE, 16_000 + 2 * sampleRate));
     },
   };
 }
@@ -60,6 +61,7 @@ export function mp3Format(sampleRate: number, compressionLevel: number | null): 
     sampleFormat: AV_SAMPLE_FMT_FLTP,
     container: 'mp3',
     muxerOptions: { id3v2_version: 0, write_xing: 1 },
+    completeHeader: setInfoSamples,
     configure: (encoder) => {
       encoder.bitRate = BigInt(mp3Kilobits(sampleRate, compressionLevel ?? DEFAULT_COMPRESSION_LEVEL) * 1000);
     },

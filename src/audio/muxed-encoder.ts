@@ -1,4 +1,7 @@
 import {
+  AV_LOG_QUIET,
+  AVERROR_EAGAIN,
+  AVERROR_EOF,
   AVFMT_FLAG_BITEXACT,
   AVFMT_FLAG_CUSTOM_IO,
   AV_CODEC_FLAG_BITEXACT,
@@ -6,7 +9,7 @@ import {
   AVSEEK_SET,
 } from 'node-av/constants';
 import type { FFAudioEncoder } from 'node-av/constants';
-import { Codec, CodecContext, Dictionary, FormatContext, Frame, IOContext, Packet, Rational } from 'node-av/lib';
+import { Codec, CodecContext, Dictionary, FormatContext, Frame, IOContext, Log, Packet, Rational } from 'node-av/lib';
 import type { Stream } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
 import type { ByteSink, SnippetEncoder } from './snippet-encoder.js';
@@ -20,6 +23,8 @@ export interface MuxedFormat {
   /** The encoder's sample format: floats, of one channel. */
   sampleFormat: Frame['format'];
   container: 'ogg' | 'mp3';
+  /** Set where the muxer goes back to complete its header: may change that, knowing the length. */
+  completeHeader?: (header: Buffer, samples: number) => void;
   muxerOptions: Readonly<Record<string, number>>;
   /** Sets what is the encoder's own, as its bit rate, before it is opened. */
   configure(encoder: CodecContext): void;
@@ -43,6 +48,7 @@ export class MuxedEncoder implements SnippetEncoder {
   #samples = 0;
 
   constructor(format: MuxedFormat, sampleRate: number, sink: ByteSink) {
+    Log.setLevel(AV_LOG_QUIET);
     this.#format = format;
     const codec = Codec.findEncoderByName(format.codec);
     if (codec === null) throw new Error(`The codec library was built without ${format.codec}`);
@@ -60,7 +66,7 @@ export class MuxedEncoder implements SnippetEncoder {
     this.#packet.alloc();
     this.#frame.alloc();
 
-    openOutput(this.#io, sink, format.container === 'mp3');
+    this.#openOutput(sink);
     this.#muxer.allocOutputContext2(null, format.container, null);
     this.#muxer.pb = this.#io;
     this.#muxer.setFlags(AVFMT_FLAG_BITEXACT, AVFMT_FLAG_CUSTOM_IO);
@@ -105,6 +111,29 @@ export class MuxedEncoder implements SnippetEncoder {
     this.#encoder.freeContext();
   }
 
+  #openOutput(sink: ByteSink): void {
+    const { completeHeader } = this.#format;
+    let position = 0;
+    let sizeBytes = 0;
+    const write = (bytes: Buffer): number => {
+      if (position < sizeBytes) {
+        completeHeader?.(bytes, this.#samples);
+        sink.patch(position, bytes);
+      } else {
+        sink.write(bytes);
+        sizeBytes += bytes.length;
+      }
+      position += bytes.length;
+      return bytes.length;
+    };
+    const seek = (offset: bigint, whence: number): bigint => {
+      if (whence !== AVSEEK_SET) return -1n;
+      position = Number(offset);
+      return offset;
+    };
+    this.#io.allocContextWithCallbacks(1 << 16, 1, null, write, completeHeader === undefined ? null : seek);
+  }
+
   /** The encoder may still hold the samples of earlier frames, so each frame has a buffer of its own. */
   #renewFrame(): void {
     this.#frame.unref();
@@ -125,33 +154,16 @@ export class MuxedEncoder implements SnippetEncoder {
   }
 
   #drain(): void {
-    while (this.#encoder.receivePacketSync(this.#packet) >= 0) {
+    for (;;) {
+      const result = this.#encoder.receivePacketSync(this.#packet);
+      if (result === AVERROR_EAGAIN || result === AVERROR_EOF) return;
+      check(result, `Samples could not be encoded as ${this.#format.title}`);
       this.#packet.streamIndex = this.#stream.index;
       this.#packet.rescaleTs(this.#encoder.timeBase, this.#stream.timeBase);
       check(this.#muxer.writeFrameSync(this.#packet), `A packet of ${this.#format.title} could not be written`);
       this.#packet.unref();
     }
   }
-}
-
-/** Leads a muxer's bytes into a sink; one that goes back to complete its header replaces what it wrote before. */
-function openOutput(io: IOContext, sink: ByteSink, goesBack: boolean): void {
-  let position = 0;
-  let sizeBytes = 0;
-  const write = (bytes: Buffer): number => {
-    const replaced = Math.min(bytes.length, sizeBytes - position);
-    if (replaced > 0) sink.patch(position, bytes.subarray(0, replaced));
-    if (replaced < bytes.length) sink.write(bytes.subarray(replaced));
-    position += bytes.length;
-    sizeBytes = Math.max(sizeBytes, position);
-    return bytes.length;
-  };
-  const seek = (offset: bigint, whence: number): bigint => {
-    if (whence !== AVSEEK_SET) return -1n;
-    position = Number(offset);
-    return offset;
-  };
-  io.allocContextWithCallbacks(1 << 16, 1, null, write, goesBack ? seek : null);
 }
 
 function check(result: number, what: string): void {

@@ -50,5 +50,6 @@ export function createEncoder(
 ): SnippetEncoder {
   if (format === 'flac' || format === 'wav') return createPcm16Encoder(format, sampleRate, sink);
   if (format === 'mp3') return new MuxedEncoder(mp3Format(sampleRate, compressionLevel), sampleRate, sink);
-  return new MuxedEncoder(format === 'opus' ? opusFormat(name) : vorbisFormat(name), sampleRate, sink);
+  const ogg = format === 'opus' ? opusFormat(sampleRate, name) : vorbisFormat(name);
+  return new MuxedEncoder(ogg, sampleRate, sink);
 }

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { cutSpans } from '#cutroom/audio/cut-spans.js';
 import type { CutSpansOptions, FrameSpan, RecordingFacts } from '#cutroom/audio/cut-spans.js';
+import type { AudioFormat } from '#cutroom/audio/sample-rates.js';
 import { createEncoder } from '#cutroom/audio/snippet-encoder.js';
 import type { ChannelMix } from '#cutroom/audio/span-resampler.js';
 import type { SnippetEncoder } from '#cutroom/audio/snippet-encoder.js';
@@ -63,17 +64,18 @@ export interface EncodedFile {
 
 /** Encodes samples as one file, in pieces of `pieceSamples`. */
 export function encodeInMemory(
-  format: 'flac' | 'wav' | 'ogg',
+  format: AudioFormat,
   sampleRate: number,
   samples: Float32Array,
-  { name = 'snippet', pieceSamples = 1000 } = {},
+  { name = 'snippet', pieceSamples = 1000, compressionLevel = null as number | null } = {},
 ): EncodedFile {
   const pieces: Buffer[] = [];
   const patches: { offset: number; bytes: Buffer }[] = [];
-  using encoder: SnippetEncoder = createEncoder(format, sampleRate, name, {
-    write: (bytes) => void pieces.push(Buffer.from(bytes)),
-    patch: (offset, bytes) => void patches.push({ offset, bytes: Buffer.from(bytes) }),
-  });
+  const sink = {
+    write: (bytes: Uint8Array) => void pieces.push(Buffer.from(bytes)),
+    patch: (offset: number, bytes: Uint8Array) => void patches.push({ offset, bytes: Buffer.from(bytes) }),
+  };
+  using encoder: SnippetEncoder = createEncoder(format, sampleRate, name, sink, compressionLevel);
   for (let at = 0; at < samples.length; at += pieceSamples) {
     const piece = samples.subarray(at, at + pieceSamples);
     encoder.write(piece, piece.length);
