@@ -31,6 +31,8 @@ export const END_TOLERANCE_SECONDS = 0.1;
 const PIECES_A_COLLECTION = 256;
 
 const SPOOL_BYTES = 1 << 20;
+/** So much is copied between two calls of `onBytes`. */
+const BYTES_A_REPORT = 64 << 20;
 const MICROS = 1e6;
 
 export interface ItemMakerParts {
@@ -41,6 +43,8 @@ export interface ItemMakerParts {
   /** The file that audio is copied to where it lies in a tar and has to be decoded. */
   spoolPath: string;
   onPosition: OnPosition;
+  /** Called now and then while a long file is copied. */
+  onBytes: () => Promise<void>;
 }
 
 /** What brings the codec library with it, which copies do without. */
@@ -94,7 +98,7 @@ export class ItemMaker {
     if (fault !== undefined) {
       throw new ItemFault('bad_member_name', `Cannot name a member ${JSON.stringify(item.member)}: ${fault}`);
     }
-    if (!isDecoded(item)) return this.#copy(item, undefined);
+    if (!isDecoded(item)) return await this.#copy(item, undefined);
     return await this.#withFile(item, async (file) => {
       if (item.how === 'encode') return await this.#encode(item, file);
       const { target, onPosition } = this.#parts;
@@ -102,17 +106,22 @@ export class ItemMaker {
       const { frames, sampleRate, channels, format } = await measureRecording(file, onPosition);
       const isRight = target.sampleRate === null || target.sampleRate === sampleRate;
       const isFit = item.span === undefined && channels === 1 && isRight && format === (item.as ?? target.format);
-      if (item.how === 'copy' || isFit) return this.#copy(item, { samples: frames, sampleRate });
+      if (item.how === 'copy' || isFit) return await this.#copy(item, { samples: frames, sampleRate });
       return await this.#encode(item, file);
     });
   }
 
-  #copy(item: PlannedItem, length: AudioLength | undefined): MadeMember {
-    const { stream } = this.#parts;
+  async #copy(item: PlannedItem, length: AudioLength | undefined): Promise<MadeMember> {
+    const { stream, onBytes } = this.#parts;
     using source = ItemSource.open(this.pathOf(item), item.inside);
     stream.begin(item.member, source.sizeBytes);
-    const copiedBytes = stream.take(source.sizeBytes, source.readInto);
-    if (copiedBytes < source.sizeBytes) throw source.shortened(copiedBytes);
+    for (let copied = 0; copied < source.sizeBytes;) {
+      const wanted = Math.min(BYTES_A_REPORT, source.sizeBytes - copied);
+      const taken = stream.take(wanted, source.readInto);
+      copied += taken;
+      if (taken < wanted) throw source.shortened(copied);
+      if (copied < source.sizeBytes) await onBytes();
+    }
     stream.end();
     return { isCopied: true, ...(length && { length }), clippedSamples: 0, invalidSamples: 0, warnings: [] };
   }
@@ -144,10 +153,10 @@ export class ItemMaker {
   /** Hands over a file with the item's audio: its own, or a copy of what a tar holds. */
   async #withFile<T>(item: PlannedItem, use: (file: string) => Promise<T>): Promise<T> {
     if (item.inside === undefined) return await use(this.pathOf(item));
-    const { spoolPath } = this.#parts;
+    const { spoolPath, onBytes } = this.#parts;
     using source = ItemSource.open(this.pathOf(item), item.inside);
     try {
-      writeSpool(spoolPath, source);
+      await writeSpool(spoolPath, source, onBytes);
       return await use(spoolPath);
     } catch (error) {
       // Nobody knows the file of that name.
@@ -196,7 +205,7 @@ function describeWarnings(item: PlannedItem, facts: ConvertedFacts): string[] {
 }
 
 /** Copies audio to a file of its own. */
-function writeSpool(spoolPath: string, source: ItemSource): void {
+async function writeSpool(spoolPath: string, source: ItemSource, onBytes: () => Promise<void>): Promise<void> {
   const buffer = Buffer.allocUnsafe(Math.min(SPOOL_BYTES, source.sizeBytes));
   const file = guardSpool(spoolPath, () => openSync(spoolPath, 'w'));
   try {
@@ -207,6 +216,7 @@ function writeSpool(spoolPath: string, source: ItemSource): void {
         written += guardSpool(spoolPath, () => writeSync(file, buffer, written, read - written));
       }
       copied += read;
+      if (copied % BYTES_A_REPORT === 0) await onBytes();
     }
   } finally {
     closeSync(file);

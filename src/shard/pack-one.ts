@@ -1,14 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { CutroomError, InputError, OutputError, systemCode } from '../errors.js';
 import { ensureFolder, partialPath, publishFile, removeFile, sizeOf } from '../run/atomic-file.js';
 import type { Lock } from '../run/lock.js';
 import type { JobOutcome, ProcessPool } from '../run/process-pool.js';
-import { writeFailure } from '../tar/write-failure.js';
+import { NO_ITEM, readAt } from './at-file.js';
 import { clearShard, inspectShard, lockShard, shardPaths } from './earlier-shard.js';
 import { workFile, writeOutcome } from './outcome-file.js';
 import type { ShardOutcome } from './outcome.js';
 import type { PackMeter } from './pack-meter.js';
-import { NO_ITEM, type DeadItem, type PackShardJob, type PackShardReport, type PackShardResult } from './pack-shard.js';
+import { type DeadItem, type PackShardJob, type PackShardReport, type PackShardResult } from './pack-shard.js';
 import type { PackShardsOptions } from './pack-shards.js';
 import { isLockTaken } from './writer-lock.js';
 
@@ -96,17 +95,6 @@ async function makeFiles(parts: PackOneParts, shard: number, signal: AbortSignal
     if (!isHung && count < MAX_DEATHS) continue;
     if (item === NO_ITEM) throw diedWithoutItem(shardPaths(parts, shard).tar, ended);
     dead.push({ item, reason: isHung ? 'decoder_hung' : 'decoder_crashed', how: describeEnd(ended) });
-  }
-}
-
-/** Which item a process was at when it died. */
-async function readAt(atPath: string): Promise<number> {
-  try {
-    const item = Number.parseInt(await readFile(atPath, 'latin1'), 10);
-    return Number.isNaN(item) ? NO_ITEM : item;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return NO_ITEM;
-    throw writeFailure(error, { action: 'Cannot read', path: atPath });
   }
 }
 

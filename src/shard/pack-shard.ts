@@ -1,11 +1,10 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { CutroomError, InputError } from '../errors.js';
 import { partialPath, sizeOf } from '../run/atomic-file.js';
 import type { Report } from '../run/pool-child.js';
-import { writeFailure } from '../tar/write-failure.js';
+import { AtFile, NO_ITEM } from './at-file.js';
 import { microsOf, plannedMicros, spellDuration } from './item-duration.js';
 import { describeFault, ItemFault, type ItemFailure } from './item-fault.js';
 import { ItemMaker, type MadeMember } from './item-maker.js';
@@ -13,7 +12,7 @@ import { workFile } from './outcome-file.js';
 import type { ShardOutcome } from './outcome.js';
 import { PlanFile } from './plan-file.js';
 import type { PackFailure, PlannedItem, PlannedShard } from './plan.js';
-import { readShardJournal, ShardJournalWriter, type ShardCheckpoint, type ShardSizes } from './shard-journal.js';
+import { readShardJournal, ShardJournalWriter, type ShardSizes } from './shard-journal.js';
 import { ShardTally, type SharedMember } from './shard-tally.js';
 import { ShardWriter } from './shard-writer.js';
 import { lockWriter } from './writer-lock.js';
@@ -55,11 +54,6 @@ export interface PackShardReport {
 export type PackShardResult =
   | { kind: 'made'; outcome: ShardOutcome }
   | { kind: 'fault'; code: 'input' | 'output'; message: string; hint: string | undefined; path: string | undefined };
-
-/** What the file beside the shard holds while no item is being made. */
-export const NO_ITEM = -1;
-/** Characters of the number in that file. */
-const AT_LENGTH = 16;
 
 /** Time between two reports: a message costs both processes as much work as some items. */
 const REPORT_MS = 100;
@@ -149,9 +143,10 @@ class ShardPacking {
     this.#resumedItems = firstItem;
     await this.#makeItems(firstItem, { journal: journal.value, writer: writer.value, at: at.value });
     at.value.set(NO_ITEM);
-    // All that was found is noted before the shard counts as whole.
-    this.#checkpoint({ journal: journal.value, writer: writer.value, at: at.value });
+    const { tarBytes } = writer.value;
     const whole = writer.value.finish();
+    // All that was found is noted before the shard counts as whole.
+    this.#noteCheckpoint(journal.value, { tarBytes, manifestBytes: whole.manifestBytes });
     journal.value.noteFinished(whole, this.#tally.sums);
     const { sums, failures, warnings } = this.#tally;
     return { plan, shard, ...whole, ...sums, failures, warnings };
@@ -168,6 +163,7 @@ class ShardPacking {
       base: job.base,
       spoolPath,
       onPosition: (frames, rate) => this.#reportPosition((frames / rate) * 1e6),
+      onBytes: () => this.#reportNowAndThen(),
     });
     const dead = new Map(job.dead.map((item) => [item.item, item]));
     let lastMs = performance.now();
@@ -189,7 +185,7 @@ class ShardPacking {
       if (!isDue) continue;
       // A disk that hangs is not the item's fault.
       files.at.set(NO_ITEM);
-      this.#checkpoint(files);
+      this.#noteCheckpoint(files.journal, files.writer.sync());
       lastMs = performance.now();
       lastBytes = files.writer.tarBytes;
     }
@@ -265,12 +261,9 @@ class ShardPacking {
     this.#current = { startMicros: 0, micros: 0, doneMicros: 0 };
   }
 
-  #checkpoint({ writer, journal }: PackFiles): void {
-    const sizes = writer.sync();
-    journal.noteCheckpoint(
-      { items: this.#items, ...sizes, sums: { ...this.#tally.sums } } satisfies ShardCheckpoint,
-      this.#tally.takeFresh(),
-    );
+  /** Notes what is on the disk by now. */
+  #noteCheckpoint(journal: ShardJournalWriter, sizes: ShardSizes): void {
+    journal.noteCheckpoint({ items: this.#items, ...sizes, sums: { ...this.#tally.sums } }, this.#tally.takeFresh());
   }
 
   async #reportPosition(positionMicros: number): Promise<void> {
@@ -314,34 +307,6 @@ interface PackFiles {
   journal: ShardJournalWriter;
   writer: ShardWriter;
   at: AtFile;
-}
-
-/** Says which item is being made, for the parent, should this process die of it. */
-class AtFile {
-  readonly #path: string;
-  readonly #file: number;
-
-  constructor(filePath: string) {
-    this.#path = filePath;
-    try {
-      this.#file = openSync(filePath, 'w');
-    } catch (error) {
-      throw writeFailure(error, { action: 'Cannot write', path: filePath });
-    }
-    this.set(NO_ITEM);
-  }
-
-  set(item: number): void {
-    try {
-      writeSync(this.#file, String(item).padStart(AT_LENGTH), 0);
-    } catch (error) {
-      throw writeFailure(error, { action: 'Cannot write', path: this.#path });
-    }
-  }
-
-  close(): void {
-    closeSync(this.#file);
-  }
 }
 
 /** Closes a file at the end of its block. */

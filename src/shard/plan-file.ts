@@ -152,6 +152,7 @@ export class PlanFile {
   async verify(): Promise<void> {
     if (!this.#isContiguous()) throw this.#damaged();
     const hash = createHash('sha256');
+    let lines = 0;
     const handle = await open(this.path, 'r').catch((error: unknown) => {
       throw new InputError(`Cannot read the plan "${this.path}": ${errorMessage(error)}`, {
         path: this.path,
@@ -163,14 +164,18 @@ export class PlanFile {
       for (let offset = 0; offset < this.#indexOffset;) {
         const { bytesRead } = await handle.read(chunk, 0, Math.min(READ_BYTES, this.#indexOffset - offset), offset);
         if (bytesRead === 0) throw this.#damaged();
-        hash.update(chunk.subarray(0, bytesRead));
+        const bytes = chunk.subarray(0, bytesRead);
+        hash.update(bytes);
+        for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines += 1;
         offset += bytesRead;
       }
     } finally {
       await handle.close();
     }
     for (const { tar, manifest } of this.shards) hash.update(`${tar}\n${manifest}\n`);
-    if (hash.digest('hex') !== this.hash) throw this.#damaged();
+    const itemCount = this.shards.reduce((sum, shard) => sum + shard.itemCount, 0);
+    const isWhole = lines === 1 + this.failureCount + itemCount;
+    if (!isWhole || hash.digest('hex') !== this.hash) throw this.#damaged();
   }
 
   /** The places in the index are not hashed themselves: they must lie one behind the other. */

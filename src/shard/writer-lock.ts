@@ -6,6 +6,7 @@ import { acquireLock, type Lock } from '../run/lock.js';
 import type { Report } from '../run/pool-child.js';
 
 const PAUSE_MS = 50;
+const REPORT_MS = 100;
 
 /**
  * Takes the lock that says which process writes a shard's files, besides the lock of the run. A process whose parent was killed goes on for a
@@ -19,17 +20,22 @@ export async function lockWriter(
   report: Report,
   isProcessAlive: ((pid: number) => boolean) | undefined,
 ): Promise<Lock> {
-  for (const startMs = performance.now(); ;) {
-    try {
-      return await acquireLock(path, {
-        identity: { host: hostname(), pid },
-        ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
-      });
-    } catch (error) {
-      if (!isLockTaken(error) || performance.now() - startMs > patienceMs) throw error;
-      await report(undefined);
-      await sleep(PAUSE_MS);
+  // Waiting is no silence.
+  const timer = setInterval(() => void report(undefined), REPORT_MS);
+  try {
+    for (const startMs = performance.now(); ;) {
+      try {
+        return await acquireLock(path, {
+          identity: { host: hostname(), pid },
+          ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
+        });
+      } catch (error) {
+        if (!isLockTaken(error) || performance.now() - startMs > patienceMs) throw error;
+        await sleep(PAUSE_MS);
+      }
     }
+  } finally {
+    clearInterval(timer);
   }
 }
 

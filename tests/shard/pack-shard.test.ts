@@ -398,7 +398,7 @@ describe('packShard() that goes on', () => {
       await appendFile(tar, 'torn member');
       await appendFile(manifest, '{"torn');
       const reports: unknown[] = [];
-      const report = (what: unknown): Promise<void> => Promise.resolve(void reports.push(what));
+      const report = (what: unknown): Promise<void> => Promise.resolve(void (what !== undefined && reports.push(what)));
       expect(outcomeOf(await packShard(job(), report)), `after ${count} records`).toEqual(whole);
       const resumedItems = Math.max(0, Math.min(count - 1, 7));
       if (resumedItems < 7) expect(reports[0]).toMatchObject({ resumedItems });

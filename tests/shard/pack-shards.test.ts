@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { appendFile, mkdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
@@ -34,18 +34,22 @@ async function setUp(context: TestContext): Promise<PackPlaces & { source: strin
 }
 
 /** Makes shards without other processes. */
-async function packHere(places: PackPlaces, changes: Partial<PackShardsOptions> = {}): Promise<void> {
+async function packHere(
+  places: PackPlaces,
+  changes: Partial<PackShardsOptions> = {},
+  answer: Parameters<typeof poolOf>[0] = () => undefined,
+): Promise<void> {
   const { plan, out, workFolder } = places;
   for (const folder of ['audios', 'manifests']) await mkdir(path.join(out, folder), { recursive: true });
   await mkdir(workFolder, { recursive: true });
-  const { pool } = poolOf(() => undefined);
+  const { pool } = poolOf(answer);
   const options = packOptions(places, changes);
   const parts = { ...options, pool, meter: new PackMeter(plan, options.shards, undefined), checkpointMs: 2000 };
   for (const shard of options.shards) await packOne(parts, shard, new AbortController().signal);
 }
 
 /** What stands in for the pool: does the jobs in this process, unless `answer` has another end for them. */
-function poolOf(answer: (job: PackShardJob, time: number) => JobOutcome<unknown> | undefined): {
+function poolOf(answer: (job: PackShardJob, time: number) => JobOutcome<unknown> | undefined | void): {
   pool: ProcessPool;
   jobs: PackShardJob[];
 } {
@@ -248,6 +252,30 @@ describe('packOne()', () => {
     });
     await made;
     expect(jobs[1]?.dead).toEqual([{ item: 1, reason: 'decoder_hung', how: 'said nothing for 7 s' }]);
+  });
+
+  test('gives nothing a name once its lock is lost', async (context) => {
+    const places = await setUp(context);
+    const { made } = await packFirst(places, () => rmSync(path.join(places.workFolder, '000000.lock')));
+    await expect(made).rejects.toThrow('Lost the lock');
+    expect(readdirSync(path.join(places.out, 'audios'))).toEqual(['0.tar.partial']);
+  });
+
+  test('goes on where a run was killed while it gave the files their names', async (context) => {
+    const places = await setUp(context);
+    await packHere(places);
+    const expected = readTree(places.out);
+    await rm(places.out, { recursive: true });
+    const killed = packHere(places, { shards: [0] }, () => rmSync(path.join(places.workFolder, '000000.lock')));
+    await expect(killed).rejects.toThrow('Lost the lock');
+    const tar = path.join(places.out, 'audios', '0.tar');
+    await rename(`${tar}.partial`, tar);
+    // Its audio is not needed any more.
+    await rm(places.source);
+    await packHere(places, { shards: [0] });
+    await writeFile(places.source, 'bytes of a');
+    await packHere(places);
+    expectTree(places.out, expected);
   });
 
   test('gives up where processes die while they are at no item', async (context) => {
