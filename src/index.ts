@@ -9,6 +9,12 @@ export type { BuildFailureLimit, BuildOptions, BuildOutputs, InputFormat } from 
 export { PlanFile } from './shard/plan-file.js';
 export type { PackFailure, PlannedItem, PlannedShard, PlanHeader } from './shard/plan.js';
 export type { OnPackProgress, PackProgress } from './shard/progress.js';
+export { check } from './check/check.js';
+export type { CheckListener, CheckOptions, CheckResult, PathResult } from './check/check.js';
+export type { CheckProgress, Finding, FindingGroup, RankReport, RankShare, ShardFacts } from './check/finding.js';
+export type { Change, ChangeGroup } from './check/fix-changes.js';
+export type { FixedCopy } from './check/fix-manifest.js';
+export type { PathKind } from './check/path-kind.js';
 export { cut, planCut } from './cut/cut.js';
 export type { CutContext, CutResult } from './cut/cut.js';
 export type { CutOptions, CutOutputs, FailureLimit } from './cut/options.js';

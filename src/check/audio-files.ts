@@ -43,6 +43,8 @@ export class AudioFiles {
   readonly #options: AudioFilesOptions;
   readonly #facts = new Map<string, FileFacts>();
 
+  #hasUnmeasured = false;
+
   constructor(options: AudioFilesOptions) {
     this.#options = options;
   }
@@ -76,8 +78,14 @@ export class AudioFiles {
       report.add('unreadable_audio', line, `"${resolved.loaderPath}": ${facts.fault}`, { id });
       return undefined;
     }
-    if (facts.seconds !== undefined) this.#compare(use, facts.seconds);
+    if (facts.seconds === undefined) this.#hasUnmeasured = true;
+    else this.#compare(use, facts.seconds);
     return resolved.loaderPath;
+  }
+
+  /** What was not looked at. */
+  notes(): string[] {
+    return this.#hasUnmeasured ? ['lengths of files other than WAV and FLAC are compared with --deep alone'] : [];
   }
 
   #compare(use: AudioUse, fileSeconds: number): void {

@@ -44,7 +44,11 @@ export async function checkManifest(
     if (use !== undefined) files.check(use);
   }
   const hours = checker.seconds / SECONDS_AN_HOUR;
-  return { kind, rows, hours, notes: checker.notes() };
+  return { kind, rows, hours, notes: [...checker.notes(), ...notesOf(files, context)] };
+}
+
+function notesOf(files: AudioFiles, { settings }: CheckContext): string[] {
+  return settings.deep ? [] : files.notes();
 }
 
 /** The spans of audio that a manifest names, for checks that decode; what is wrong with its rows is not told again. */

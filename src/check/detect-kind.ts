@@ -21,13 +21,16 @@ export function detectFolder(folder: string): DetectedKind {
     return { kind: 'nemo_tarred', path: folder };
   }
   if (has(/^bucket\d+$/u) && detectBucket(folder, names)) return { kind: 'nemo_tarred', path: folder };
+  const isOurs = has(/^(?:plan\.jsonl|\.cutroom-cut|\.cutroom-build)$/u);
+  if (isOurs || (names.includes('metrics.json') && has(/\.jsonl$/u))) return { kind: 'cut_outputs', path: folder };
   const lists = names.filter((name) => name.endsWith('.lst'));
-  const hasMetrics = names.includes('metrics.json');
-  if (hasMetrics && has(/\.jsonl$/u)) return { kind: 'cut_outputs', path: folder };
   const [list] = lists;
   if (lists.length === 1 && list !== undefined) return { kind: 'atdataset_list', path: path.join(folder, list) };
   if (lists.length > 1)
     return { reason: `it holds ${lists.length} lists`, hint: `give one of them: ${lists.join(', ')}` };
+  if (names.includes('audios') && names.includes('manifests')) {
+    return { reason: 'it holds shards and no list of them', hint: 'cutroom gen-lst writes the list' };
+  }
   const tars = names.filter((name) => name.endsWith('.tar'));
   if (tars.length > 0) {
     return { reason: `it holds ${tars.length} tars and no list or manifest of them`, hint: 'give the tars themselves' };

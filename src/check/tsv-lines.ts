@@ -48,10 +48,6 @@ export class TsvLines {
     return this.#seconds;
   }
 
-  notes(): string[] {
-    return [];
-  }
-
   /** Returns the audio that a line means where that can be told. */
   check(text: string, line: number): AudioUse | undefined {
     const fields = text.split('\t');

@@ -30,7 +30,7 @@ const KIND_NAMES: Readonly<Record<PathKind, string>> = {
   atdataset_list: 'list of ATdataset shards',
   tsv: 'TSV of utterances',
   nemo_tarred: 'NeMo tarred dataset',
-  cut_outputs: 'outputs of cutroom cut',
+  cut_outputs: 'outputs of cutroom',
   tar: 'tar',
 };
 
@@ -123,7 +123,9 @@ function nameReaders(readers: readonly { rank: number; worker: number }[], worke
 }
 
 function formatFix(fix: FixedCopy, isVerbose: boolean): string[] {
-  const lines = [`  corrected copy: ${fix.output}, ${count(fix.changeCount)} changes`];
+  const lines = [
+    `  corrected copy: ${fix.output}, ${count(fix.changeCount)} ${fix.changeCount === 1 ? 'change' : 'changes'}`,
+  ];
   for (const group of fix.changes) lines.push(...formatChanges(group, isVerbose));
   for (const note of fix.notes) lines.push(`    note: ${note}`);
   if (fix.remainingCount === 0) lines.push('    nothing is wrong with the copy');

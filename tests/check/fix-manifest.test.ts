@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { check } from '#cutroom/check/check.js';
 import { FIXABLE_KINDS } from '#cutroom/check/manifest-kinds.js';

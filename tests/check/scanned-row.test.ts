@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitObjects } from '#cutroom/check/json-objects.js';
 import { ScannedRow } from '#cutroom/check/scanned-row.js';
