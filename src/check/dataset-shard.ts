@@ -76,7 +76,8 @@ export async function inspectShard(task: ShardTask, report: (what: unknown) => P
   const audio = new Map<ShardSample, MemberAudio>();
   const rows = await readRows(task, tar, { kept, audio, tellAlive });
   if (task.layout === 'atdataset') checkFormats(task.tarPath, tar, kept);
-  if (task.layout !== 'tar' && tar.isReadable && rows.isReadable) findLoneMembers(task.tarPath, tar, kept);
+  const hasRows = task.layout !== 'tar' && task.manifestPath !== undefined;
+  if (hasRows && tar.isReadable && rows.isReadable) findLoneMembers(task.tarPath, tar, kept);
   if (task.layout === 'tar' && task.wantsAudio) {
     for (const sample of tar.samples.values()) {
       if (sample.hasAudio) audio.set(sample, audioOf(sample, {}, undefined));
