@@ -101,19 +101,14 @@ function listPreview(summary: TarSummary): [string, string][] {
     ...listLost(summary),
   ];
   for (const dataset of summary.datasets) rows.push(...describeDataset(dataset));
-  if (dropped.rows > 0) rows.push(['remainder', `${count(dropped.rows)} rows, ${hours(dropped)}, dropped`]);
+  if (dropped.rows > 0) rows.push(['remainder', `${extent(dropped)}, dropped`]);
   return rows;
 }
 
 function listOutcome({ kind, failuresPath, targetDir, seconds }: TarResult, summary: TarSummary): [string, string][] {
   const { read, written, dropped, members, copied, tarBytes } = summary;
-  const rows: [string, string][] = [
-    ['in', `${count(read.rows)} rows, ${hours(read)}`],
-    ['out', `${count(written.rows)} rows, ${hours(written)}`],
-    ...listLost(summary),
-  ];
-  if (dropped.rows > 0)
-    rows.push(['dropped', `${count(dropped.rows)} rows, ${hours(dropped)}, so that shards are equal`]);
+  const rows: [string, string][] = [['in', extent(read)], ['out', extent(written)], ...listLost(summary)];
+  if (dropped.rows > 0) rows.push(['dropped', `${extent(dropped)}, so that shards are equal`]);
   if (total(summary.failed) > 0) rows.push(['failed', listCounts(summary.failed)]);
   for (const dataset of summary.datasets) rows.push(...describeDataset(dataset));
   if (members > 0) {
@@ -134,8 +129,8 @@ function listOutcome({ kind, failuresPath, targetDir, seconds }: TarResult, summ
 /** What became of rows that are not packed. */
 function listLost({ tooShort, tooLong, refused }: TarSummary): [string, string][] {
   const rows: [string, string][] = [];
-  if (tooShort.rows > 0) rows.push(['too short', `${count(tooShort.rows)} rows, ${hours(tooShort)}`]);
-  if (tooLong.rows > 0) rows.push(['too long', `${count(tooLong.rows)} rows, ${hours(tooLong)}`]);
+  if (tooShort.rows > 0) rows.push(['too short', extent(tooShort)]);
+  if (tooLong.rows > 0) rows.push(['too long', extent(tooLong)]);
   if (total(refused) > 0) rows.push(['refused', listCounts(refused)]);
   return rows;
 }
@@ -163,6 +158,10 @@ function listWarnings({ warnings }: TarSummary, isVerbose: boolean): string[] {
   const lines = shown.map((message) => `warning: ${message}`);
   const hidden = warnings.length - shown.length;
   return hidden > 0 ? [...lines, `warning: ${count(hidden)} more; --verbose shows all`] : lines;
+}
+
+function extent(sum: RowSum): string {
+  return `${count(sum.rows)} ${sum.rows === 1 ? 'row' : 'rows'}, ${hours(sum)}`;
 }
 
 function hours({ micros }: RowSum): string {

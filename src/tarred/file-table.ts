@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { systemCode } from '../errors.js';
-import { IdIndex } from '../shard/id-index.js';
 import { TextColumn } from './text-column.js';
+import { TextIndex } from './text-index.js';
 
 /** Where the audio of a file is looked for. */
 export interface AudioFolders {
@@ -40,10 +40,17 @@ export class FileTable {
   ambiguousCount = 0;
   firstAmbiguous: string | undefined;
   readonly #folders: AudioFolders;
-  readonly #ids = new IdIndex();
-  readonly #given = new TextColumn();
   /** The manifests' folders, absolute. */
-  readonly #inputFolders: string[];
+  readonly #inputFolders: readonly string[];
+  /** What rows say, each spelling of an input once, and the file that it means. */
+  readonly #spellings = new TextColumn();
+  readonly #fileOf: number[] = [];
+  readonly #bySpelling = new TextIndex((spelling) => this.#spellings.at(spelling));
+  #last = { given: '', input: -1, file: -1 };
+  /** Files, by absolute path. */
+  readonly #byPath = new TextIndex((file) => this.#identityOf(file));
+  /** The spelling that a file was met by first, and its input. */
+  readonly #spellingOf: number[] = [];
   readonly #input: number[] = [];
   readonly #state: number[] = [];
   /** Of packed files: the tar, and the place in it. */
@@ -51,53 +58,41 @@ export class FileTable {
   readonly #tar = new Map<string, number>();
   readonly #places: number[] = [];
   readonly #placeOf: number[] = [];
-  /** Files that turned out to be ones that are known by another path. */
-  readonly #same = new Map<number, number>();
 
   /** @param inputFolders of the inputs, by their number */
-  constructor(inputFolders: string[], folders: AudioFolders) {
+  constructor(inputFolders: readonly string[], folders: AudioFolders) {
     this.#inputFolders = inputFolders;
     this.#folders = folders;
   }
 
   get length(): number {
-    return this.#given.length;
+    return this.#state.length;
   }
 
   /** The number of the file that a row of an input names. */
   numberOf(given: string, input: number): number {
-    const wanted = this.#locate(given, input);
-    const number = this.#ids.firstShardOf(wanted, this.length);
-    if (number < this.length) return this.#same.get(number) ?? number;
-    const fault = faultOf(wanted);
-    const isRelative = !isAnchored(given) && this.#folders.base === undefined;
-    const other = isRelative ? path.join(this.#folders.current, given) : wanted;
-    let state = fault === undefined ? AT_BASE : FIRST_FAULT + FAULTS.indexOf(fault);
-    if (other !== wanted && faultOf(other) === undefined) {
-      if (fault === undefined) this.#noteAmbiguous(given);
-      else state = AT_CURRENT;
-    }
-    this.#add(given, input, state, -1);
-    if (state === AT_CURRENT) {
-      const known = this.#ids.firstShardOf(other, number);
-      if (known !== number) this.#same.set(number, known);
-      return known;
-    }
-    return number;
+    if (this.#last.given === given && this.#last.input === input) return this.#last.file;
+    const spelling = this.#spell(given, input);
+    const isNew = spelling === this.#fileOf.length;
+    const file = isNew ? this.#find(given, input, spelling) : (this.#fileOf[spelling] ?? 0);
+    if (isNew) this.#fileOf.push(file);
+    this.#last = { given, input, file };
+    return file;
   }
 
   /** The number of a member of a tar that a row names. */
   packedNumberOf({ tarPath, offset, size, name }: PackedPlace, input: number): number {
-    const number = this.#ids.firstShardOf(`${tarPath}\0${name}`, this.length);
-    if (number < this.length) return number;
     let tar = this.#tar.get(tarPath);
     if (tar === undefined) {
       tar = this.#tarPaths.push(tarPath) - 1;
       this.#tar.set(tarPath, tar);
     }
-    this.#add(name, input, PACKED, this.#places.length);
+    const file = this.#byPath.firstNumberOf(`${tarPath}\0${name}`, this.length);
+    if (file < this.length) return file;
+    this.#add(this.#spell(name, input), input, PACKED, this.#places.length);
+    if (this.#fileOf.length < this.#spellings.length) this.#fileOf.push(file);
     this.#places.push(tar, offset, size);
-    return number;
+    return file;
   }
 
   faultOf(file: number): PathFault | undefined {
@@ -106,7 +101,8 @@ export class FileTable {
 
   /** The path as it is given, by which members are named; of a packed file the member's name. */
   givenPath(file: number): string {
-    return this.#given.at(file);
+    const text = this.#spellings.at(this.#spellingOf[file] ?? 0);
+    return text.slice(text.indexOf('\0') + 1);
   }
 
   /** The input that named the file first. */
@@ -116,8 +112,7 @@ export class FileTable {
 
   /** Absolute; of a packed file that of its tar. */
   absolutePath(file: number): string {
-    const packed = this.packedPlace(file);
-    if (packed !== undefined) return packed.tarPath;
+    if (this.#state[file] === PACKED) return this.packedPlace(file)?.tarPath ?? '';
     const given = this.givenPath(file);
     if (this.#state[file] === AT_CURRENT) return path.join(this.#folders.current, given);
     return this.#locate(given, this.inputOf(file));
@@ -130,11 +125,39 @@ export class FileTable {
     return { tarPath: this.#tarPaths[tar] ?? '', offset, size, name: this.givenPath(file) };
   }
 
-  #add(given: string, input: number, state: number, place: number): void {
-    this.#given.push(given);
+  /** The number of what an input says, which is the next one where it is said for the first time. */
+  #spell(given: string, input: number): number {
+    const text = `${input}\0${given}`;
+    const spelling = this.#bySpelling.firstNumberOf(text, this.#spellings.length);
+    if (spelling === this.#spellings.length) this.#spellings.push(text);
+    return spelling;
+  }
+
+  #find(given: string, input: number, spelling: number): number {
+    const wanted = this.#locate(given, input);
+    const fault = faultOf(wanted);
+    const isRelative = !isAnchored(given) && this.#folders.base === undefined;
+    const other = isRelative ? path.join(this.#folders.current, given) : wanted;
+    let state = fault === undefined ? AT_BASE : FIRST_FAULT + FAULTS.indexOf(fault);
+    if (other !== wanted && faultOf(other) === undefined) {
+      if (fault === undefined) this.#noteAmbiguous(given);
+      else state = AT_CURRENT;
+    }
+    const file = this.#byPath.firstNumberOf(state === AT_CURRENT ? other : wanted, this.length);
+    if (file === this.length) this.#add(spelling, input, state, -1);
+    return file;
+  }
+
+  #add(spelling: number, input: number, state: number, place: number): void {
+    this.#spellingOf.push(spelling);
     this.#input.push(input);
     this.#state.push(state);
     this.#placeOf.push(place);
+  }
+
+  #identityOf(file: number): string {
+    const packed = this.packedPlace(file);
+    return packed === undefined ? this.absolutePath(file) : `${packed.tarPath}\0${packed.name}`;
   }
 
   #locate(given: string, input: number): string {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { systemCode } from '../errors.js';
 import { removeFile } from '../run/atomic-file.js';
@@ -81,7 +81,25 @@ export async function listEarlierFiles(folder: string): Promise<string[]> {
 /** Removes an earlier dataset: its metrics first, without which it does not count as whole. */
 export async function removeEarlierFiles(outputs: TarOutputs): Promise<void> {
   await removeFile(outputs.metrics);
-  for (const file of await listEarlierFiles(outputs.folder)) await removeFile(file);
+  const folders = new Set<string>();
+  for (const file of await listEarlierFiles(outputs.folder)) {
+    await removeFile(file);
+    folders.add(path.dirname(file));
+  }
+  folders.delete(outputs.folder);
+  // The deepest first; what somebody else put there stays.
+  for (const folder of [...folders].sort().reverse()) await removeIfEmpty(folder);
+}
+
+/** Removes a folder unless something is in it, or it is gone. */
+export async function removeIfEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) {
+      throw writeFailure(error, { action: 'Cannot remove the folder', path: folder });
+    }
+  }
 }
 
 async function listNames(folder: string): Promise<string[]> {

@@ -55,7 +55,7 @@ const LINES_A_WRITE = 500;
 
 /** Writes the manifests of all shards, and no audio. */
 export async function writeManifests(run: ShardRun): Promise<MadeShards> {
-  const { outputs, options, datasets, table, context } = run;
+  const { outputs, options, datasets, context } = run;
   const shardItems = itemsOf(run);
   const written = { rows: 0, micros: 0 };
   for (const dataset of datasets) {
@@ -75,10 +75,9 @@ export async function writeManifests(run: ShardRun): Promise<MadeShards> {
         }
         await flush();
       });
-      const { micros } = sumRows(rows, table.durations);
-      written.rows += rows.length;
-      written.micros += micros;
     }
+    written.rows += dataset.kept.rows;
+    written.micros += dataset.kept.micros;
   }
   return {
     written,

@@ -13,20 +13,29 @@ export interface NameParts {
  * The `-sub` before a number becomes `_sub`: loaders take it for the mark of a repeated file, cut it off and look for another member.
  */
 export function flattenPath(filePath: string): NameParts {
-  const nameStart = filePath.lastIndexOf('/') + 1;
   const dot = filePath.lastIndexOf('.');
-  // As in Python, dots that a name begins with start no extension.
-  const hasExtension = dot > nameStart && /[^.]/u.test(filePath.slice(nameStart, dot));
-  const stem = hasExtension ? filePath.slice(0, dot) : filePath;
+  const hasExtension = dot > 0 && startsExtension(filePath, dot);
+  const stem = (hasExtension ? filePath.slice(0, dot) : filePath).replaceAll(/[/.]/gu, '_');
   return {
-    stem: stem.replaceAll(/[/.]/gu, '_').replaceAll(/-sub(?=\d)/gu, '_sub'),
+    stem: stem.includes(SUB_MARK) ? stem.replaceAll(/-sub(?=\d)/gu, '_sub') : stem,
     extension: hasExtension ? filePath.slice(dot) : '',
   };
 }
 
+const SUB_MARK = '-sub';
+
+/** As in Python, dots that a name begins with start no extension. */
+function startsExtension(filePath: string, dot: number): boolean {
+  if (filePath.includes('/', dot)) return false;
+  for (let at = dot - 1; at >= 0 && filePath[at] !== '/'; at -= 1) {
+    if (filePath[at] !== '.') return true;
+  }
+  return false;
+}
+
 /** Tells whether `flattenPath` had to change a `-sub` before a number. */
 export function holdsSubMark(filePath: string): boolean {
-  return /-sub\d/u.test(filePath);
+  return filePath.includes(SUB_MARK) && /-sub\d/u.test(filePath);
 }
 
 /**

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import type { AudioFormat } from '../audio/sample-rates.js';
 import { InputError } from '../errors.js';
-import { IdIndex } from '../shard/id-index.js';
 import type { FileTable } from './file-table.js';
 import type { ManifestInput } from './inputs.js';
-import { flattenPath, hashSuffix, holdsSubMark, spanSuffix } from './member-names.js';
+import { flattenPath, hashSuffix, holdsSubMark, spanSuffix, type NameParts } from './member-names.js';
 import { isForced, type ResolvedTarOptions } from './options.js';
 import type { RowTable } from './row-table.js';
 import type { TextColumn } from './text-column.js';
+import { TextIndex } from './text-index.js';
 
 /** How the audio of a row becomes a member. */
 export interface MemberPlan {
@@ -29,8 +29,8 @@ const FORMATS: Readonly<Record<string, AudioFormat>> = {
   '.opus': 'opus',
 };
 
-/** Stands for the rows of a dataset that gains others. */
-const TAKEN = 2 ** 32 - 2;
+/** From this number on, a row is one of a dataset that gains others. */
+const TAKEN = 2 ** 31;
 
 type MemberOptions = Pick<
   ResolvedTarOptions,
@@ -65,27 +65,26 @@ export class MemberPlans {
   readonly #repeats = new Map<number, number>();
 
   /**
-   * @param rows all that are planned, in the order of the shards
+   * @param planned rows of each dataset
    * @param taken stems of members that are there already
    */
   constructor(
     table: RowTable,
     inputs: readonly ManifestInput[],
     options: MemberOptions,
-    rows: readonly Uint32Array[],
+    planned: readonly Uint32Array[],
     taken?: TextColumn,
   ) {
+    const rows = sortRows(planned);
     this.#table = table;
     this.#inputs = inputs;
     this.#taken = taken;
     this.#options = options;
     this.#isForced = isForced(options);
     this.#uses = new Uint32Array(table.files.length);
-    for (const part of rows) {
-      for (const row of part) {
-        const file = table.fileNumbers[row] ?? 0;
-        this.#uses[file] = (this.#uses[file] ?? 0) + 1;
-      }
+    for (const row of rows) {
+      const file = table.fileNumbers[row] ?? 0;
+      this.#uses[file] = (this.#uses[file] ?? 0) + 1;
     }
     for (const [file, uses] of this.#uses.entries()) {
       const given = uses > 0 ? table.files.givenPath(file) : '';
@@ -98,17 +97,16 @@ export class MemberPlans {
 
   /** The member of a row; the same for all rows of a file where they share it. */
   memberOf(row: number): MemberPlan {
-    const file = this.#table.fileNumbers[row] ?? 0;
-    const { extension } = flattenPath(this.#table.files.givenPath(file));
+    const { stem, extension } = this.#partsOf(row);
     const isCut = this.#isCut(row);
-    const own = FORMATS[extension.toLowerCase()];
+    const own = FORMATS[extension] ?? FORMATS[extension.toLowerCase()];
     const { forceCodec, forceSamplingRate, channel } = this.#options;
     const format = forceCodec ?? (own === 'wav' ? 'wav' : 'flac');
     const mayStay = !isCut && (forceCodec === undefined ? !this.#isForced || own === format : own === format);
     const isFree = forceSamplingRate === undefined && channel === undefined;
     const how = !mayStay ? 'encode' : isFree ? 'copy' : 'fit';
-    const stem = this.#finalStem(row);
-    return { name: `${stem}${how !== 'encode' || own === format ? extension : `.${format}`}`, how, format, isCut };
+    const ending = how !== 'encode' || own === format ? extension : `.${format}`;
+    return { name: this.#distinct(row, stem) + ending, how, format, isCut };
   }
 
   #isCut(row: number): boolean {
@@ -119,75 +117,87 @@ export class MemberPlans {
   }
 
   /** Of equal names of different files the row that was met first is known by its stem. */
-  #findEqual(rows: readonly Uint32Array[]): void {
-    const firstRows = this.#indexTaken();
-    const firstOfFiles = new IdIndex();
+  #findEqual(rows: Uint32Array): void {
+    const firstRows = this.#indexTaken((row) => this.#partsOf(row).stem);
+    const keyOf = (row: number): string => `${this.#table.fileNumbers[row]} ${this.#partsOf(row).stem}`;
+    const firstOfFiles = new TextIndex(keyOf);
     const counts = new Map<string, number>();
     const { fileNumbers } = this.#table;
-    for (const part of rows) {
-      for (const row of part) {
-        const stem = this.#plainStem(row);
-        const file = fileNumbers[row] ?? 0;
-        const key = `${file} ${stem}`;
-        const first = firstRows.firstShardOf(stem, row);
-        if (first === row) continue;
-        if (fileNumbers[first] !== file) {
-          this.#collisions.add(stem);
-          if (firstOfFiles.firstShardOf(key, row) === row) continue;
-        }
-        if (this.#options.subRows) continue;
-        const count = (counts.get(key) ?? 1) + 1;
-        counts.set(key, count);
-        this.#repeats.set(row, count);
+    for (const row of rows) {
+      const { stem } = this.#partsOf(row);
+      const first = firstRows.firstNumberOf(stem, row);
+      if (first === row) continue;
+      const key = keyOf(row);
+      if (fileNumbers[first] !== fileNumbers[row]) {
+        this.#collisions.add(stem);
+        if (firstOfFiles.firstNumberOf(key, row) === row) continue;
       }
+      if (this.#options.subRows) continue;
+      const count = (counts.get(key) ?? 1) + 1;
+      counts.set(key, count);
+      this.#repeats.set(row, count);
     }
     this.collisionCount = this.#collisions.size;
     [this.firstCollision] = this.#collisions;
   }
 
-  #plainStem(row: number): string {
-    const { stem } = flattenPath(this.#table.files.givenPath(this.#table.fileNumbers[row] ?? 0));
-    if (!this.#isCut(row)) return stem;
+  /** Stem and extension of a row's member, before it is told apart from others of its name. */
+  #partsOf(row: number): NameParts {
+    const parts = flattenPath(this.#table.files.givenPath(this.#table.fileNumbers[row] ?? 0));
+    if (!this.#isCut(row)) return parts;
     const offset = this.#table.offsets[row] ?? Number.NaN;
-    return stem + spanSuffix(Number.isNaN(offset) ? 0 : offset, this.#table.durations[row] ?? Number.NaN);
+    parts.stem += spanSuffix(Number.isNaN(offset) ? 0 : offset, this.#table.durations[row] ?? Number.NaN);
+    return parts;
   }
 
-  #finalStem(row: number): string {
-    const stem = this.#plainStem(row);
+  #distinct(row: number, stem: string): string {
     const repeat = this.#repeats.get(row);
     if (repeat === undefined && !this.#collisions.has(stem)) return stem;
     const title = namedPath(this.#table.files, this.#table.fileNumbers[row] ?? 0, this.#inputs);
     return stem + hashSuffix(repeat === undefined ? title : `${title}\0${repeat}`);
   }
 
-  #indexTaken(): IdIndex {
-    const index = new IdIndex();
-    for (let at = 0; at < (this.#taken?.length ?? 0); at += 1) index.firstShardOf(this.#taken?.at(at) ?? '', TAKEN);
+  #indexTaken(stemOf: (row: number) => string): TextIndex {
+    const count = this.#taken?.length ?? 0;
+    const index = new TextIndex((number) =>
+      number < TAKEN ? stemOf(number) : (this.#taken?.at(number - TAKEN) ?? ''),
+    );
+    for (let at = 0; at < count; at += 1) index.firstNumberOf(this.#taken?.at(at) ?? '', TAKEN + at);
     return index;
   }
 
   /** Hashes of 32 bits may be equal, too, and other files may have such names. */
-  #verify(rows: readonly Uint32Array[]): void {
-    const firstRows = this.#indexTaken();
+  #verify(rows: Uint32Array): void {
+    const finalStem = (row: number): string => this.#distinct(row, this.#partsOf(row).stem);
+    const firstRows = this.#indexTaken(finalStem);
     const { fileNumbers } = this.#table;
-    for (const part of rows) {
-      for (const row of part) {
-        const stem = this.#finalStem(row);
-        const first = firstRows.firstShardOf(stem, row);
-        if (first === row || (this.#options.subRows && fileNumbers[first] === fileNumbers[row])) continue;
-        const place = (other: number): string =>
-          other === TAKEN ? 'the dataset' : `${this.#table.manifestOf(other)}:${this.#table.lineOf(other)}`;
-        throw new InputError(
-          `Cannot name the member ${JSON.stringify(stem)}: ${place(first)} and ${place(row)} both want it`,
-          {
-            path: this.#table.manifestOf(row),
-            line: this.#table.lineOf(row),
-            hint: 'Rename one of the two files.',
-          },
-        );
-      }
+    for (const row of rows) {
+      const stem = finalStem(row);
+      const first = firstRows.firstNumberOf(stem, row);
+      if (first === row || (this.#options.subRows && fileNumbers[first] === fileNumbers[row])) continue;
+      const place = (other: number): string =>
+        other >= TAKEN ? 'the dataset' : `${this.#table.manifestOf(other)}:${this.#table.lineOf(other)}`;
+      throw new InputError(
+        `Cannot name the member ${JSON.stringify(stem)}: ${place(first)} and ${place(row)} both want it`,
+        {
+          path: this.#table.manifestOf(row),
+          line: this.#table.lineOf(row),
+          hint: 'Rename one of the two files.',
+        },
+      );
     }
   }
+}
+
+/** Rows in the order of the manifests: then what comes second does not depend on the shuffle, and what is asked of memory lies side by side. */
+function sortRows(planned: readonly Uint32Array[]): Uint32Array {
+  const rows = new Uint32Array(planned.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of planned) {
+    rows.set(part, at);
+    at += part.length;
+  }
+  return rows.sort();
 }
 
 /** A path that tells a file from others of its name, and is the same on every machine: from the folder that the manifest was named in. */

@@ -1,19 +1,18 @@
-import { readdir, rmdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
 import { audioArchitecture } from '../audio/architecture.js';
-import { CanceledError, CutroomError, systemCode } from '../errors.js';
+import { CanceledError, CutroomError, UsageError } from '../errors.js';
 import { checkWritable, ensureFolder, writeFileAtomic } from '../run/atomic-file.js';
 import { acquireLock, type Lock } from '../run/lock.js';
 import type { PackFailure } from '../shard/plan.js';
 import { VERSION } from '../version.js';
 import type { TarContext } from './context.js';
-import { planDatasets, sumRows, type DatasetPlan } from './dataset-plan.js';
+import { planDatasets, type DatasetPlan } from './dataset-plan.js';
 import { inheritOptions, readBaseDataset, type BaseDataset } from './grown.js';
 import { inspectTarget, type TarIdentity } from './identity.js';
 import { Inputs } from './inputs.js';
-import { outputsOf, removeEarlierFiles, type TarOutputs } from './layout.js';
+import { outputsOf, removeEarlierFiles, removeIfEmpty, type TarOutputs } from './layout.js';
 import { MemberPlans } from './member-plan.js';
 import { createdDatetime, formatMetadata, readMetadata } from './metadata.js';
 import { describeTarOptions, resolveTarOptions, type ResolvedTarOptions, type TarOptions } from './options.js';
@@ -127,7 +126,11 @@ class TarRun {
   }
 
   async run(): Promise<Omit<TarResult, 'seconds'>> {
-    const { targetDir, dryRun } = this.#options;
+    const { targetDir, dryRun, onlyManifests } = this.#options;
+    const packed = onlyManifests ? this.#inputs.all.find(({ shards }) => shards !== undefined) : undefined;
+    if (packed !== undefined) {
+      throw new UsageError(`--only-manifests tells where files lie, and those of "${packed.path}" lie in tars`);
+    }
     const selection = await this.#select();
     this.#selection = selection;
     this.#warnings.push(...selection.warnings);
@@ -308,7 +311,7 @@ class TarRun {
   }
 
   #summarize(selection: Selection, made: MadeShards): TarSummary {
-    const { read, tooShort, tooLong, failures, table, shortestSeconds, longestSeconds } = selection;
+    const { read, tooShort, tooLong, failures, shortestSeconds, longestSeconds } = selection;
     const total = (sums: readonly RowSum[]): RowSum => ({
       rows: sums.reduce((sum, { rows }) => sum + rows, 0),
       micros: sums.reduce((sum, { micros }) => sum + micros, 0),
@@ -316,7 +319,7 @@ class TarRun {
     const known = (seconds: number): number | null => (Number.isNaN(seconds) ? null : seconds);
     return {
       read,
-      planned: total(this.#datasets.map(({ partition }) => sumRows(partition.rows, table.durations))),
+      planned: total(this.#datasets.map(({ kept }) => kept)),
       written: made.written,
       tooShort,
       tooLong,
@@ -341,13 +344,5 @@ class TarRun {
       warnings: [...this.#warnings, ...made.warnings],
       firstFailures: firstOfReasons([...failures, ...made.failures]),
     };
-  }
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  try {
-    if ((await readdir(folder)).length === 0) await rmdir(folder);
-  } catch (error) {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
   }
 }
