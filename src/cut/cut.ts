@@ -28,7 +28,7 @@ import { RunJournal } from './run-journal.js';
 import { findListFault, hasAudio } from './shard-files.js';
 import { describePlannedShards, describeShards, writeShardList } from './shard-section.js';
 import { ShardTally } from './shard-tally.js';
-import { requireEnough } from './sharding.js';
+import { checkShardCount } from './sharding.js';
 import { StaleWorkError } from './stale-work.js';
 import { summarizeEarlier, summarizeMetrics } from './summary.js';
 import type { CutSummary } from './summary.js';
@@ -125,7 +125,7 @@ async function cutLocked(
   const tokenizer = await findTokenizer(options, { ...context, signal });
   const plan = await makePlan(options, tokenizer, { ...context, signal }, (failure) => failures.push(failure));
   try {
-    requireEnough(options.sharding, plan.snippetCount);
+    checkShardCount(options.sharding, plan);
     const run = new CutRun(options, plan, identify(options, plan, tokenizer), failures, signal, locks, context);
     const { kind, summary } = await run.run();
     return { kind, outputs: options.outputs, summary, isWithinLimit: isWithin(summary, options) };

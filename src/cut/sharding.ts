@@ -39,16 +39,35 @@ export function resolveSharding({ numShards, snippetsPerShard, hoursPerShard }: 
 
 const OPTION_NAMES = { count: 'numShards', snippets: 'snippetsPerShard', hours: 'hoursPerShard' } as const;
 
+/** More are taken for a slip: each is two files. */
+const MAX_SHARDS = 100_000;
+
 /**
- * Finds out that there are enough snippets for the shards that are wanted.
+ * Finds out that a plan has enough snippets for the shards that are wanted, and not too many.
  *
- * @throws UsageError when there are fewer
+ * @throws UsageError when it has not
  */
-export function requireEnough(sharding: Sharding | undefined, snippetCount: number): void {
-  if (sharding?.by !== 'count' || sharding.value <= snippetCount) return;
-  const planned = snippetCount === 1 ? '1 snippet is' : `${snippetCount} snippets are`;
-  throw new UsageError(`Cannot fill ${sharding.value} shards: ${planned} planned`, {
-    hint: snippetCount === 0 ? 'Leave --num-shards out.' : `Give --num-shards ${snippetCount} or less.`,
+export function checkShardCount(
+  sharding: Sharding | undefined,
+  { snippetCount, plannedSeconds }: { snippetCount: number; plannedSeconds: number },
+): void {
+  if (sharding === undefined) return;
+  const { by, value } = sharding;
+  if (by === 'count' && value > snippetCount) {
+    const planned = snippetCount === 1 ? '1 snippet is' : `${snippetCount} snippets are`;
+    throw new UsageError(`Cannot fill ${value} shards: ${planned} planned`, {
+      hint: snippetCount === 0 ? 'Leave --num-shards out.' : `Give --num-shards ${snippetCount} or less.`,
+    });
+  }
+  const wanted = {
+    count: value,
+    snippets: Math.ceil(snippetCount / value),
+    // All but the last have these hours, and none is empty.
+    hours: Math.min(snippetCount, Math.floor(plannedSeconds / 3600 / value) + 1),
+  }[by];
+  if (wanted <= MAX_SHARDS) return;
+  throw new UsageError(`Cannot make ${wanted} shards: ${MAX_SHARDS} are the most`, {
+    hint: 'A shard is best between 100 MB and some GB: ask for fewer.',
   });
 }
 
@@ -93,7 +112,7 @@ export class ShardCursor {
   #isBorder(): boolean {
     if (this.#sharding === undefined) return false;
     const { by, value } = this.#sharding;
-    if (by === 'hours') return this.#micros >= value * MICROS_AN_HOUR;
+    if (by === 'hours') return this.#micros >= Math.round(value * MICROS_AN_HOUR);
     if (by === 'snippets') return this.#snippets % value === 0;
     return this.#snippets >= Math.floor(((this.#shard + 1) * this.#snippetCount) / value);
   }

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { generateList } from '#cutroom/build/generate-list.js';
 import { cut } from '#cutroom/cut/cut.js';
 import type { CutOptions } from '#cutroom/cut/options.js';
-import { ShardCursor, type Sharding } from '#cutroom/cut/sharding.js';
+import { checkShardCount, ShardCursor, type Sharding } from '#cutroom/cut/sharding.js';
 import { UsageError } from '#cutroom/errors.js';
 import { readTarIndex } from '#cutroom/tar/reader.js';
 import { makeFolder, makeSegments, stopAt, wavOfNoise, writeCorpus, type Corpus } from '../support/cut-runs.js';
@@ -60,6 +60,25 @@ describe('ShardCursor', () => {
         }
       }),
     );
+  });
+});
+
+describe('checkShardCount()', () => {
+  test('refuses more shards than snippets, and more than can be meant', () => {
+    const plan = { snippetCount: 1_000_000, plannedSeconds: 3_600_000 };
+    for (const [by, good, bad] of [
+      ['count', 100_000, 100_001],
+      ['snippets', 10, 9],
+      ['hours', 0.0101, 0.0099],
+    ] as const) {
+      expect(() => checkShardCount({ by, value: good }, plan)).not.toThrow();
+      expect(() => checkShardCount({ by, value: bad }, plan)).toThrow(/^Cannot make \d+ shards: 100000 are the most$/);
+    }
+    expect(() => checkShardCount({ by: 'count', value: 1 }, { snippetCount: 0, plannedSeconds: 0 })).toThrow(
+      'Cannot fill 1 shards: 0 snippets are planned',
+    );
+    expect(() => checkShardCount({ by: 'hours', value: 1e-9 }, { snippetCount: 9, plannedSeconds: 9 })).not.toThrow();
+    expect(() => checkShardCount(undefined, plan)).not.toThrow();
   });
 });
 
