@@ -38,7 +38,12 @@ export async function checkTsv(filePath: string, context: CheckContext): Promise
     const use = text === undefined ? undefined : checker.check(text, number);
     if (use !== undefined) files.check(use);
   }
-  return { kind: 'tsv', rows, hours: checker.seconds / SECONDS_AN_HOUR, notes: context.settings.deep ? [] : files.notes() };
+  return {
+    kind: 'tsv',
+    rows,
+    hours: checker.seconds / SECONDS_AN_HOUR,
+    notes: context.settings.deep ? [] : files.notes(),
+  };
 }
 
 /** The spans of audio that a TSV names, for checks that decode. */

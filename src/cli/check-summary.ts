@@ -46,10 +46,17 @@ function formatPath(path: PathResult, isVerbose: boolean): string {
 
 function headingOf({ path, kind, rows, hours, members, shards }: PathResult): string {
   if (kind === undefined) return path;
-  const facts = [`${count(rows)} ${rows === 1 ? 'row' : 'rows'}`, `${hours.toFixed(3)} h`];
-  if (members !== undefined) facts.unshift(`${count(members)} members`);
-  if (shards !== undefined) facts.unshift(`${count(shards)} ${shards === 1 ? 'shard' : 'shards'}`);
+  const facts: string[] = [];
+  if (shards !== undefined && kind !== 'tar') facts.push(many(shards, 'shard'));
+  if (members !== undefined) facts.push(many(members, 'member'));
+  // A tar alone has no rows.
+  if (kind !== 'tar') facts.push(many(rows, 'row'), `${hours.toFixed(3)} h`);
   return `${path}: ${KIND_NAMES[kind]}, ${facts.join(', ')}`;
+}
+
+/** A number of things: `1 row`, `2 rows`. */
+function many(number: number, word: string): string {
+  return `${count(number)} ${word}${number === 1 ? '' : 's'}`;
 }
 
 function formatGroup(group: FindingGroup, path: string, isVerbose: boolean): string[] {
@@ -90,12 +97,12 @@ function placeOf({ file, line, column, offsetBytes, member }: Finding, path: str
 
 /** Most ranks are alike: those that read the same are told together. */
 function formatRanks({ worldSize, workers, shares, unread }: RankReport): string[] {
-  const lines: string[] = [`  ${count(worldSize)} ranks of ${count(workers)} ${workers === 1 ? 'worker' : 'workers'}`];
+  const lines: string[] = [`  ${many(worldSize, 'rank')} of ${many(workers, 'worker')}`];
   for (const strategy of ['scatter', 'replicate'] as const) {
     const alike = new Map<string, { rank: number; worker: number }[]>();
     for (const { strategy: own, rank, worker, shards, rows, hours } of shares) {
       if (own !== strategy) continue;
-      const key = `${count(shards)} shards, ${count(rows)} rows, ${hours.toFixed(3)} h`;
+      const key = `${many(shards, 'shard')}, ${many(rows, 'row')}, ${hours.toFixed(3)} h`;
       const others = alike.get(key);
       if (others === undefined) alike.set(key, [{ rank, worker }]);
       else others.push({ rank, worker });
@@ -104,11 +111,11 @@ function formatRanks({ worldSize, workers, shares, unread }: RankReport): string
       lines.push(`    ${strategy}: ${key} each: ${nameReaders(readers, workers)}`);
     }
     if (alike.size > MAX_RANK_LINES)
-      lines.push(`    ${strategy}: and ${count(alike.size - MAX_RANK_LINES)} other shares`);
+      lines.push(`    ${strategy}: and ${many(alike.size - MAX_RANK_LINES, 'other share')}`);
   }
   if (unread.length > 0) {
     const rows = unread.reduce((sum, shard) => sum + shard.rows, 0);
-    lines.push(`    never read under scatter: ${count(unread.length)} shards, ${count(rows)} rows`);
+    lines.push(`    never read under scatter: ${many(unread.length, 'shard')}, ${many(rows, 'row')}`);
   }
   return lines;
 }
@@ -123,9 +130,7 @@ function nameReaders(readers: readonly { rank: number; worker: number }[], worke
 }
 
 function formatFix(fix: FixedCopy, isVerbose: boolean): string[] {
-  const lines = [
-    `  corrected copy: ${fix.output}, ${count(fix.changeCount)} ${fix.changeCount === 1 ? 'change' : 'changes'}`,
-  ];
+  const lines = [`  corrected copy: ${fix.output}, ${many(fix.changeCount, 'change')}`];
   for (const group of fix.changes) lines.push(...formatChanges(group, isVerbose));
   for (const note of fix.notes) lines.push(`    note: ${note}`);
   if (fix.remainingCount === 0) lines.push('    nothing is wrong with the copy');
@@ -147,10 +152,9 @@ function formatChanges({ kind, count: number, kept }: ChangeGroup, isVerbose: bo
 function formatEnd({ paths, findingCount, isClean, seconds }: CheckResult): string {
   const errors = countOf(paths, 'error');
   const warnings = findingCount - errors;
-  const name = (number: number, word: string): string => `${count(number)} ${word}${number === 1 ? '' : 's'}`;
-  const found = findingCount === 0 ? 'no problem' : `${name(errors, 'error')}, ${name(warnings, 'warning')}`;
+  const found = findingCount === 0 ? 'no problem' : `${many(errors, 'error')}, ${many(warnings, 'warning')}`;
   const fixed = findingCount > 0 && isClean ? ', and none in the copy' : '';
-  return `${name(paths.length, 'path')} checked in ${duration(seconds)}: ${found}${fixed}`;
+  return `${many(paths.length, 'path')} checked in ${duration(seconds)}: ${found}${fixed}`;
 }
 
 function countOf(paths: readonly PathResult[], severity: Finding['severity']): number {

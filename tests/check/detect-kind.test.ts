@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { detectFile, detectFolder } from '#cutroom/check/detect-kind.js';
@@ -61,7 +62,7 @@ describe('detectFile()', () => {
   });
 
   it('knows a tar by its bytes', async () => {
-    expect(await kindOf('shard', await tarBytes(['a.flac']))).toBe('tar');
+    expect(await kindOf('shard', tarBytes(['a.flac']))).toBe('tar');
   });
 });
 
@@ -98,12 +99,10 @@ describe('detectFolder()', () => {
     expect(result.findings[0]?.kept[0]?.hint).toContain('data.lst');
   });
 
-  it('tells of what may not be read', async (test) => {
+  // Root reads it all the same.
+  it.skipIf(userInfo().uid === 0)('tells of what may not be read', async () => {
     const target = folder.write('train.json', '{}\n');
     chmodSync(target, 0);
-    const result = await folder.check(target);
-    // Root reads it all the same.
-    if (countsOf(result)['unreadable_file'] === undefined) return test.skip('this user may read every file');
-    expect(countsOf(result)).toEqual({ unreadable_file: 1 });
+    expect(countsOf(await folder.check(target))).toEqual({ unreadable_file: 1 });
   });
 });
