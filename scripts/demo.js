@@ -1,16 +1,13 @@
-// Cuts the bundled sample and shows what came out.
+// Cuts the bundled sample, packs the snippets into both kinds of shards, checks them, and shows what came out.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const out = 'demo-output';
+const TO_SNIPPETS = ['--output-dir', out, '--max-duration-sec', '30'];
 rmSync(out, { recursive: true, force: true });
-const args = ['cut', '--input-manifest', 'samples/conversation.jsonl', '--audio-dir', 'samples'];
-args.push('--output-dir', out, '--max-duration-sec', '30');
-console.log(`$ cutroom ${args.join(' ')}`);
-const { status } = spawnSync(process.execPath, ['dist/cli/main.js', ...args], { stdio: 'inherit' });
-if (status !== 0) process.exit(status ?? 1);
+run('cut', '--input-manifest', 'samples/conversation.jsonl', '--audio-dir', 'samples', ...TO_SNIPPETS);
 
 const { readTarIndex } = await import('../dist/tar/reader.js');
 const { members } = await readTarIndex(`${out}/snippets.tar`);
@@ -26,3 +23,24 @@ for (const [index, member] of members.entries()) {
 }
 const { text } = JSON.parse(rows[0] ?? '{}').segments[0];
 console.log(`\nThe first begins: "${text}"`);
+
+run('build', '--input', out, '--output-dir', `${out}/atdataset`, '--num-tars', '2', '--tar-prefix', 'train');
+run(
+  'tar',
+  '--manifest-path',
+  out,
+  '--target-dir',
+  `${out}/nemo`,
+  '--num-shards',
+  '2',
+  '--max-duration',
+  '60',
+  '--shuffle',
+);
+run('check', out, `${out}/atdataset/data.lst`, `${out}/nemo`, '--deep');
+
+function run(...args) {
+  console.log(`\n$ cutroom ${args.join(' ')}`);
+  const { status } = spawnSync(process.execPath, ['dist/cli/main.js', ...args], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
