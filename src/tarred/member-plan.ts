@@ -91,6 +91,7 @@ export class MemberPlans {
       if (holdsSubMark(given)) this.subMarkCount += 1;
       if (uses > 0 && flattenPath(given).extension === '') this.bareCount += 1;
     }
+    if (options.subRows) this.#requireDurations(rows);
     this.#findEqual(rows);
     if (this.#collisions.size + this.#repeats.size > 0) this.#verify(rows);
   }
@@ -107,6 +108,19 @@ export class MemberPlans {
     const how = !mayStay ? 'encode' : isFree ? 'copy' : 'fit';
     const ending = how !== 'encode' || own === format ? extension : `.${format}`;
     return { name: this.#distinct(row, stem) + ending, how, format, isCut };
+  }
+
+  /** A row that shares a member is not measured: its file may be longer than it. */
+  #requireDurations(rows: Uint32Array): void {
+    const { fileNumbers, durations } = this.#table;
+    for (const row of rows) {
+      if (!Number.isNaN(durations[row]) || (this.#uses[fileNumbers[row] ?? 0] ?? 0) === 1) continue;
+      const place = { path: this.#table.manifestOf(row), line: this.#table.lineOf(row) };
+      throw new InputError(`Cannot share a file with line ${place.line} of "${place.path}": its duration is null`, {
+        ...place,
+        hint: 'Give its seconds, or leave out --sub-rows.',
+      });
+    }
   }
 
   #isCut(row: number): boolean {

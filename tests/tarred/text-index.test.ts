@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TextColumn } from '#cutroom/tarred/text-column.js';
 import { TextIndex } from '#cutroom/tarred/text-index.js';
