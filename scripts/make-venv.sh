@@ -4,6 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 requirements=tests/interop/requirements.txt
+alone=tests/interop/requirements-alone.txt
 marker=.venv/requirements-hash
 python=${PYTHON:-python3}
 
@@ -11,18 +12,20 @@ if ! "$python" -c 'import venv, ensurepip' 2>/dev/null; then
   echo "make-venv: $python with venv and pip is not installed; the interop tests will be skipped" >&2
   exit 0
 fi
-wanted=$("$python" - "$requirements" <<'PYTHON'
+wanted=$("$python" - "$requirements" "$alone" <<'PYTHON'
 import hashlib, pathlib, sys
 
-print(hashlib.sha256(pathlib.Path(sys.argv[1]).read_bytes() + sys.version.encode()).hexdigest())
+files = b"\0".join(pathlib.Path(name).read_bytes() for name in sys.argv[1:])
+print(hashlib.sha256(files + sys.version.encode()).hexdigest())
 PYTHON
 )
 if [ -f "$marker" ] && [ "$(cat "$marker")" = "$wanted" ]; then
   echo "make-venv: .venv is up to date"
   exit 0
 fi
-echo "make-venv: installing $requirements into .venv"
+echo "make-venv: installing $requirements and $alone into .venv"
 rm -rf .venv
 "$python" -m venv .venv
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement "$requirements"
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement "$alone"
 echo "$wanted" >"$marker"
