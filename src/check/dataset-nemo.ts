@@ -17,10 +17,10 @@ export async function checkNemoFolder(folder: string, context: CheckContext): Pr
   const layout = await readNemoLayout(path.resolve(folder));
   const { manifests, sharded, tars, buckets } = layout;
   const isDataset = manifests.length > 0 || sharded.size > 0 || tars.size > 0;
-  const parts: PathFacts[] = isDataset ? [await checkDataset(layout, context)] : [];
+  const parts: PathFacts[] = isDataset ? [await checkDataset(layout, folder, context)] : [];
   for (const bucket of buckets) {
-    const facts = await checkNemoFolder(bucket, context);
     const name = path.basename(bucket);
+    const facts = await checkNemoFolder(path.join(folder, name), context);
     parts.push({ ...facts, notes: facts.notes?.map((note) => `${name}: ${note}`) });
   }
   return {
@@ -37,9 +37,9 @@ interface NemoTask extends ShardTask {
   shardId: number;
 }
 
-async function checkDataset(layout: NemoLayout, context: CheckContext): Promise<PathFacts> {
+/** @param shown the folder as the user named it */
+async function checkDataset(layout: NemoLayout, shown: string, context: CheckContext): Promise<PathFacts> {
   const { folder } = layout;
-  const shown = path.relative('', folder) || folder;
   const tell = (kind: DatasetKind, file: string, message: string, line?: number): void => {
     reportDataset(context, { kind, message, file, line });
   };

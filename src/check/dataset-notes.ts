@@ -1,8 +1,13 @@
 import type { DatasetTotals } from './dataset-shards.js';
 
 /** What is worth knowing of the tars of a dataset and no problem. */
-export function tarNotes({ extended, shards }: Pick<DatasetTotals, 'extended' | 'shards'>): string[] {
+export function tarNotes({ extended, shards, undecoded }: DatasetTotals): string[] {
   const notes: string[] = [];
+  if (undecoded > 0) {
+    notes.push(
+      `${undecoded.toLocaleString('en-US')} members of compressed tars were not decoded: decompress them first`,
+    );
+  }
   if (extended > 0) {
     const count = extended.toLocaleString('en-US');
     notes.push(`${count} members have pax or GNU headers, which DALI cannot read; "tar --format=ustar" packs without`);

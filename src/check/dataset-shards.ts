@@ -26,6 +26,8 @@ export interface DatasetTotals {
   segments: number;
   extended: number;
   isReadable: boolean;
+  /** Members of compressed tars, which a check that decodes passes over. */
+  undecoded: number;
   /** In the order of the tasks. */
   shards: ShardFacts[];
 }
@@ -72,6 +74,7 @@ export async function inspectShards<T extends ShardTask>(
       context.onProgress({ path: options.path, stage: 'read', items: totals.members, share: shard / tasks.length });
     }
     await deep?.finish();
+    totals.undecoded = deep?.skippedCount ?? 0;
     return totals;
   } catch (error) {
     if (!context.signal.aborted || error instanceof CutroomError) throw error;
@@ -83,7 +86,16 @@ export async function inspectShards<T extends ShardTask>(
 }
 
 function emptyTotals(): DatasetTotals {
-  return { rows: 0, durationMicros: 0n, members: 0, segments: 0, extended: 0, isReadable: true, shards: [] };
+  return {
+    rows: 0,
+    durationMicros: 0n,
+    members: 0,
+    segments: 0,
+    extended: 0,
+    isReadable: true,
+    undecoded: 0,
+    shards: [],
+  };
 }
 
 function addTo(totals: DatasetTotals, task: ShardTask, report: ShardReport): void {

@@ -490,12 +490,17 @@ describe('generateList() meets', () => {
     expect(problems).toMatchObject([{ kind: 'missing_tar', file: shards.tar('t.001') }]);
   });
 
-  it('a compressed tar, which it lists without looking into it', async () => {
+  it('a compressed tar, which it lists and looks into all the same', async () => {
     shards.add('a', ['a.flac']);
-    writeFileSync(`${shards.tar('a')}.gz`, gzipSync(tarBytes(['a.flac'])));
-    const { problems } = await generateList(optionsFor({ audioPattern: `${shards.audios}/a.tar.gz` }));
-    expect(problems).toMatchObject([{ kind: 'compressed_tar', file: `${shards.tar('a')}.gz` }]);
+    const file = `${shards.tar('a')}.gz`;
+    const audioPattern = `${shards.audios}/a.tar.gz`;
+    writeFileSync(file, gzipSync(tarBytes(['a.flac'])));
+    const { problems } = await generateList(optionsFor({ audioPattern }));
+    expect(problems).toMatchObject([{ kind: 'compressed_tar', file }]);
     expect(readList()).toContain(`/a.tar.gz ${shards.manifest('a')} `);
+    writeFileSync(file, gzipSync(tarBytes(['a.flac', 'b.flac'])));
+    const { problems: others } = await generateList(optionsFor({ audioPattern }));
+    expect(others).toMatchObject([{ kind: 'compressed_tar' }, { kind: 'member_without_row', file, id: 'b' }]);
   });
 });
 
