@@ -1,7 +1,7 @@
 import { kindOfJson } from '../manifest/json-object.js';
 import { IdIndex } from '../shard/id-index.js';
 import type { AudioUse } from './audio-files.js';
-import { formatCount, quote, type ManifestReport } from './manifest-report.js';
+import { countWords, quote, type ManifestReport } from './manifest-report.js';
 import { checkPathText } from './nemo-rows.js';
 import type { RowChecker } from './row-checker.js';
 import { checkValues } from './row-values.js';
@@ -47,7 +47,7 @@ export class LongFormRows implements RowChecker {
     if (this.#segments === 0) return [];
     const longest = Number(this.#longestSeconds.toFixed(3));
     return [
-      `${formatCount(this.#segments)} segments, the longest ${longest} s: longer ones than --max-duration-sec are dropped whole`,
+      `${countWords(this.#segments, 'segment')}, the longest ${longest} s: longer ones than --max-duration-sec are dropped whole`,
     ];
   }
 

@@ -37,7 +37,7 @@ export function quote(raw: string): string {
   return `${characters.slice(0, MAX_QUOTED).join('')}…`;
 }
 
-/** A whole number with commas between thousands. */
-export function formatCount(value: number): string {
-  return value.toLocaleString('en-US');
+/** A number of things in words: `1 row`, `2,000 rows`. */
+export function countWords(count: number, word: string): string {
+  return `${count.toLocaleString('en-US')} ${word}${count === 1 ? '' : 's'}`;
 }

@@ -2,7 +2,7 @@ import { kindOfJson } from '../manifest/json-object.js';
 import type { AudioUse } from './audio-files.js';
 import type { CanaryKeys } from './canary-keys.js';
 import type { FileUses } from './file-uses.js';
-import { formatCount, quote, type ManifestReport } from './manifest-report.js';
+import { countWords, quote, type ManifestReport } from './manifest-report.js';
 import type { RowChecker } from './row-checker.js';
 import { readDuration, readOffset } from './row-times.js';
 import { checkText } from './row-text.js';
@@ -72,15 +72,17 @@ export class NemoRows implements RowChecker {
     const { canary } = this.#options;
     if (repeats > 0 && !this.#options.isTarred) {
       notes.push(
-        `${formatCount(repeats)} rows share a file with an earlier row: NeMo's converter makes -sub rows of them, cutroom tar cuts them apart`,
+        `${countWords(repeats, 'row')} after the first of a file: NeMo's converter makes -sub rows of such, cutroom tar cuts them apart`,
       );
     }
-    if (this.#lists > 0) notes.push(`${formatCount(this.#lists)} rows name several files, one a channel`);
+    if (this.#lists > 0) notes.push(`${countWords(this.#lists, 'row')} with several files, one a channel`);
     if (this.#skipped > 0)
-      notes.push(`${formatCount(this.#skipped)} rows have _skipme: Lhotse passes over them, the older loader does not`);
+      notes.push(
+        `${countWords(this.#skipped, 'row')} with _skipme: Lhotse passes over such, the older loader does not`,
+      );
     if (canary !== undefined && canary.synonyms > 0) {
       notes.push(
-        `${formatCount(canary.synonyms)} values are accepted synonyms; --fix writes them as the documentation does`,
+        `${countWords(canary.synonyms, 'accepted synonym')} among the values; --fix writes them as the documentation does`,
       );
     }
     return notes;

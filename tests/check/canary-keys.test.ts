@@ -87,7 +87,7 @@ describe('check() of Canary rows, first format', () => {
   it('counts accepted synonyms in a note', async () => {
     const rows = [v1, { ...v1, task: 'transcribe', pnc: 'pnc', offset: 0.1, duration: 0.5 }];
     const { notes } = await folder.check(folder.rows('train.json', rows));
-    expect(notes.some((note) => note.startsWith('2 values are accepted synonyms'))).toBe(true);
+    expect(notes.some((note) => note.startsWith('2 accepted synonyms'))).toBe(true);
   });
 });
 

@@ -122,7 +122,7 @@ describe('check() of NeMo rows', () => {
     expect(countsOf(result)).toEqual({ duplicate_row: 1 });
     expect(findingsOf(result, 'duplicate_row')[0]).toMatchObject({ line: 3, file: manifest });
     expect(findingsOf(result, 'duplicate_row')[0]?.message).toContain('line 1 ');
-    expect(result.notes.join()).toContain('2 rows share a file');
+    expect(result.notes.join()).toContain('2 rows after the first of a file');
   });
 
   it('tells of names that NeMo makes one, and of the line of the first', async () => {

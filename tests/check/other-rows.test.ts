@@ -51,9 +51,7 @@ describe('check() of a long-form manifest', () => {
   it('knows it by its segments, and finds nothing in a good one', async () => {
     const result = await folder.check(folder.rows('long.jsonl', [good]));
     expect(result).toMatchObject({ kind: 'long_form', rows: 1, findingCount: 0 });
-    expect(result.notes).toEqual([
-      '1 segments, the longest 1 s: longer ones than --max-duration-sec are dropped whole',
-    ]);
+    expect(result.notes).toEqual(['1 segment, the longest 1 s: longer ones than --max-duration-sec are dropped whole']);
   });
 
   it.each<[string, Row, Record<string, number>]>([
