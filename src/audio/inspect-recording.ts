@@ -1,6 +1,7 @@
 import type { OnPosition } from './convert-recording.js';
 import { FRAMES_A_REPORT } from './cut-spans.js';
 import { LevelMeter } from './level-meter.js';
+import { PlainWav } from './plain-wav.js';
 import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
 import { RecordingReader } from './recording-reader.js';
 import type { RecordingInfo } from './recording-reader.js';
@@ -43,10 +44,44 @@ export async function inspectRecording(
   span: InspectSpan | undefined,
   onPosition: OnPosition,
 ): Promise<RecordingInspection> {
+  return (await inspectPlainWav(path, span, onPosition)) ?? (await decodeAndInspect(path, span, onPosition));
+}
+
+/** Samples that are read at once. */
+const READ_SAMPLES = 1 << 17;
+
+/** Measures the samples of a 16-bit WAV as they lie in the file; undefined for anything else. */
+async function inspectPlainWav(
+  path: string,
+  span: InspectSpan | undefined,
+  onPosition: OnPosition,
+): Promise<RecordingInspection | undefined> {
+  using wav = PlainWav.open(path);
+  if (wav?.info.codec !== 'pcm_s16le') return undefined;
+  const { sampleRate, channels } = wav.info;
+  const { first, end } = frameRange(span, sampleRate);
+  if (end > wav.frames) wav.checkEnd();
+  const last = Math.min(end, wav.frames);
+  const meter = new LevelMeter(channels);
+  const samples = new Int16Array(Math.max(channels, READ_SAMPLES - (READ_SAMPLES % channels)));
+  for (let at = first; at < last;) {
+    const room = Math.min(samples.length, (last - at) * channels);
+    const count = wav.read(new Uint8Array(samples.buffer, 0, room * 2), at);
+    meter.addPcm16(samples.subarray(0, count * channels));
+    at += count;
+    await onPosition(at, sampleRate);
+  }
+  return inspection(wav.info, Math.max(0, last - first), meter);
+}
+
+async function decodeAndInspect(
+  path: string,
+  span: InspectSpan | undefined,
+  onPosition: OnPosition,
+): Promise<RecordingInspection> {
   using reader = new RecordingReader(path);
   const { sampleRate } = reader.info;
-  const first = firstFrame(toMicros(span?.startSeconds ?? 0), sampleRate);
-  const end = span?.endSeconds === undefined ? Infinity : endFrame(toMicros(span.endSeconds), sampleRate);
+  const { first, end } = frameRange(span, sampleRate);
   let meter: LevelMeter | undefined;
   let frames = 0;
   for (let reportAt = FRAMES_A_REPORT; reader.position < end;) {
@@ -68,6 +103,14 @@ export async function inspectRecording(
     reportAt = reader.position + FRAMES_A_REPORT;
   }
   return inspection(reader.info, frames, meter ?? new LevelMeter(reader.info.channels));
+}
+
+/** The frames of a span; an end that is that of the audio is Infinity. */
+function frameRange(span: InspectSpan | undefined, rate: number): { first: number; end: number } {
+  if (span === undefined) return { first: 0, end: Infinity };
+  const { startSeconds, endSeconds } = span;
+  const end = endSeconds === undefined ? Infinity : endFrame(toMicros(endSeconds), rate);
+  return { first: firstFrame(toMicros(startSeconds), rate), end };
 }
 
 function inspection({ sampleRate }: RecordingInfo, frames: number, meter: LevelMeter): RecordingInspection {

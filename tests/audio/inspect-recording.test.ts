@@ -8,7 +8,7 @@ import type { InspectSpan, RecordingInspection } from '#cutroom/audio/inspect-re
 import { decodeFile } from '../support/decode.js';
 import { extensionOf, writeEncoded } from '../support/encode.js';
 import type { EncodedKind } from '../support/encode.js';
-import { interleaveChannels, makeSine, makeSpeechBursts } from '../support/signals.js';
+import { interleaveChannels, makeSine, makeSpeechBursts, quantize } from '../support/signals.js';
 import { buildWav } from '../support/wav-files.js';
 
 const RATE = 8000;
@@ -92,6 +92,25 @@ describe('inspectRecording()', () => {
       }
     },
   );
+
+  it('measures 16-bit WAV from its bytes as decoding does', async () => {
+    const samples = quantize(STEREO, 16);
+    for (const [channels, span] of [
+      [1, undefined],
+      [2, { startSeconds: 0.25, endSeconds: 0.5 }],
+      [3, { startSeconds: 0.5, endSeconds: undefined }],
+    ] as const) {
+      const whole = samples.subarray(0, 10_000 * channels);
+      const got = await inspect(write(buildWav(whole, { channels, sampleRate: RATE })), span);
+      // Wave64 is left to the codec library.
+      expect(got).toEqual(
+        await inspect(write(buildWav(whole, { channels, sampleRate: RATE, container: 'w64' })), span),
+      );
+      const end = span?.endSeconds === undefined ? whole.length : span.endSeconds * RATE * channels;
+      const expected = levelsOf(whole.subarray((span?.startSeconds ?? 0) * RATE * channels, end));
+      expect([got.peak, got.rmsDb]).toEqual([expect.closeTo(expected.peak, 9), expect.closeTo(expected.rmsDb, 6)]);
+    }
+  });
 
   it('counts three samples at full scale, and not two', async () => {
     const samples = new Float64Array(100);
