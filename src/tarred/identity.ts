@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { OutputError, systemCode } from '../errors.js';
+import { sizeOf } from '../run/atomic-file.js';
 import type { OptionValue } from '../shard/plan.js';
 import { writeFailure } from '../tar/write-failure.js';
 import { listEarlierFiles, type TarOutputs } from './layout.js';
@@ -22,14 +23,20 @@ export type EarlierRun =
   | { kind: 'unfinished' }
   /** The outputs of this very run. */
   | { kind: 'finished'; metrics: Readonly<Record<string, unknown>> }
-  /** Something else, which `describe` puts in words. */
-  | { kind: 'other'; error: OutputError };
+  /** Another dataset, or a part of one. */
+  | { kind: 'other'; error: OutputError }
+  /** What another command made: that is not replaced, whatever is asked for. */
+  | { kind: 'foreign'; error: OutputError };
 
-/** Finds out what a target folder holds, from the point of view of a run. */
+/**
+ * Finds out what a target folder holds, from the point of view of a run.
+ *
+ * @param added files that rows added to the dataset in this folder would make; undefined for a new dataset
+ */
 export async function inspectTarget(
   outputs: TarOutputs,
   identity: TarIdentity,
-  isAdding: boolean,
+  added: readonly string[] | undefined,
 ): Promise<EarlierRun> {
   const { folder } = outputs;
   const hint = 'Choose another --target-dir, or give --overwrite to replace what is there.';
@@ -39,7 +46,13 @@ export async function inspectTarget(
   });
   const metrics = await readJson(outputs.metrics);
   if (metrics !== undefined) {
-    if (metrics['command'] !== 'tar') return other(`"${outputs.metrics}" is not of this command`, outputs.metrics);
+    if (metrics['command'] !== 'tar') {
+      const message = `Cannot write to "${folder}": "${outputs.metrics}" is not of this command`;
+      return {
+        kind: 'foreign',
+        error: new OutputError(message, { path: outputs.metrics, hint: 'Choose another --target-dir.' }),
+      };
+    }
     const differences = listDifferences(metrics, identity);
     if (differences.length === 0) return { kind: 'finished', metrics };
     return other(`the dataset there is of another run: ${differences.join('; ')}`);
@@ -50,9 +63,13 @@ export async function inspectTarget(
     if (differences.length === 0) return { kind: 'unfinished' };
     return other(`an unfinished run of another kind is there: ${differences.join('; ')}`);
   }
-  if (isAdding) return { kind: 'none' };
-  const [first] = await listEarlierFiles(folder);
+  const [first] = added === undefined ? await listEarlierFiles(folder) : await listThere(added);
   return first === undefined ? { kind: 'none' } : other(`"${first}" is not part of a finished run`, first);
+}
+
+async function listThere(files: readonly string[]): Promise<string[]> {
+  const sizes = await Promise.all(files.map(sizeOf));
+  return files.filter((_, index) => sizes[index] !== undefined);
 }
 
 function listDifferences(before: Readonly<Record<string, unknown>>, now: TarIdentity): string[] {

@@ -50,6 +50,9 @@ export interface MadeShards {
   warnings: readonly string[];
 }
 
+/** So many warnings of members are kept, of all shards. */
+const MAX_WARNINGS = 1000;
+
 /** Between two looks at the signal. */
 const LINES_A_WRITE = 500;
 
@@ -128,7 +131,9 @@ export async function makeShards(run: ShardRun): Promise<MadeShards> {
     tarBytes: sum(({ tarBytes }) => tarBytes),
     clippedSamples: sum(({ clippedSamples }) => clippedSamples),
     invalidSamples: sum(({ invalidSamples }) => invalidSamples),
-    warnings: outcomes.flatMap(({ warnings }) => warnings.map(({ id, message }) => `${id}: ${message}`)),
+    warnings: outcomes
+      .flatMap(({ warnings }) => warnings.map(({ id, message }) => `${id}: ${message}`))
+      .slice(0, MAX_WARNINGS),
   };
 }
 

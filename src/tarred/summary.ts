@@ -36,6 +36,8 @@ export interface TarSummary {
 export interface DatasetSummary {
   /** Relative to the target folder; empty for itself. */
   folder: string;
+  /** Number of the first of its new shards: `audio_<firstShard>.tar`. */
+  firstShard: number;
   shards: number;
   /** Rows of the smallest and of the largest shard. */
   smallestShard: number;

@@ -12,7 +12,7 @@ import { planDatasets, type DatasetPlan } from './dataset-plan.js';
 import { inheritOptions, readBaseDataset, type BaseDataset } from './grown.js';
 import { inspectTarget, type TarIdentity } from './identity.js';
 import { Inputs } from './inputs.js';
-import { outputsOf, removeEarlierFiles, removeIfEmpty, type TarOutputs } from './layout.js';
+import { datasetFiles, outputsOf, removeEarlierFiles, removeIfEmpty, type TarOutputs } from './layout.js';
 import { MemberPlans } from './member-plan.js';
 import { createdDatetime, formatMetadata, readMetadata } from './metadata.js';
 import { describeTarOptions, resolveTarOptions, type ResolvedTarOptions, type TarOptions } from './options.js';
@@ -187,7 +187,8 @@ class TarRun {
     const { overwrite, onlyManifests } = this.#options;
     const outputs = this.#outputs;
     const identity = this.#identify();
-    const earlier = await inspectTarget(outputs, identity, this.#base !== undefined);
+    const earlier = await inspectTarget(outputs, identity, this.#listAdded());
+    if (earlier.kind === 'foreign') throw earlier.error;
     if (earlier.kind === 'finished' && !overwrite) {
       await clearWorkFolder(outputs);
       return this.#end('already_done', this.#readBack(selection, earlier.metrics));
@@ -231,6 +232,12 @@ class TarRun {
     await clearWorkFolder(this.#outputs);
     await ensureFolder(this.#outputs.workFolder);
     if (this.#base === undefined) await removeEarlierFiles(this.#outputs);
+  }
+
+  #listAdded(): string[] | undefined {
+    if (this.#base === undefined) return undefined;
+    const files = this.#datasets.flatMap((dataset) => Object.values(datasetFiles(dataset, versionOf(this.#base))));
+    return files.map((file) => path.join(this.#outputs.folder, file));
   }
 
   #identify(): TarIdentity {
@@ -328,8 +335,9 @@ class TarRun {
       failed: countReasons(made.failures),
       shortestSeconds: known(shortestSeconds),
       longestSeconds: known(longestSeconds),
-      datasets: this.#datasets.map(({ prefix, partition, smallestShard, largestShard, kept, dropped }) => ({
+      datasets: this.#datasets.map(({ prefix, firstShard, partition, smallestShard, largestShard, kept, dropped }) => ({
         folder: prefix.replace(/\/$/u, ''),
+        firstShard,
         shards: partition.ends.length,
         smallestShard,
         largestShard,

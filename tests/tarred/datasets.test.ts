@@ -197,6 +197,14 @@ describe('runs of tarDataset()', () => {
     expect(place.listing()).not.toContain('audio_0.tar');
   });
 
+  it('leave alone what another command made, also with overwrite', async () => {
+    const manifest = place.addManifest('m.json', manyRows(2));
+    place.addFile('tarred/metrics.json', '{"plan_hash": "x", "options": {}}');
+    const run = place.run(manifest, { overwrite: true });
+    await expect(run).rejects.toThrow(/metrics.json" is not of this command/u);
+    expect(place.listing()).toEqual(['metrics.json']);
+  });
+
   it('write nothing with dryRun', async () => {
     const manifest = place.addManifest('m.json', manyRows(5));
     const { kind, summary } = await place.run(manifest, { numShards: 2, dryRun: true });

@@ -1,34 +1,15 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readTarIndex } from '#cutroom/tar/reader.js';
 import type { TarOptions } from '#cutroom/tarred/options.js';
 import { tarDataset } from '#cutroom/tarred/tar-dataset.js';
-
-const GOLDEN = fileURLToPath(new URL('../../../../shared/data/nemo-golden', import.meta.url));
-const EXPECTED = path.join(GOLDEN, 'expected');
-const isAbsent = !existsSync(GOLDEN);
-const ABSENT = isAbsent ? ' (skipped: ../shared is absent)' : '';
-
-type Json = Record<string, unknown>;
-
-/** The runs of NeMo's converter, with its remainder and its names for repeated files. */
-const RUNS: Record<string, [manifest: string, options: TarOptions]> = {
-  shuffled: ['plain.json', { numShards: 4, ...bounds(0.1, 20), shuffle: true, shuffleSeed: 7 }],
-  sorted: ['plain.json', { numShards: 4, ...bounds(0.1, 20), shuffle: true, shuffleSeed: 7, sortInShards: true }],
-  ordered: ['plain.json', { numShards: 3, ...bounds(0.5, 1.5) }],
-  offsets: ['offsets.json', { numShards: 4, ...bounds(0.1, 20), shuffle: true, shuffleSeed: 42 }],
-  buckets: ['plain.json', { numShards: 2, ...bounds(0.1, 2.1), shuffle: true, shuffleSeed: 7, bucketsNum: 3 }],
-};
-
-function bounds(minDurationSeconds: number, maxDurationSeconds: number): TarOptions {
-  return { minDurationSeconds, maxDurationSeconds };
-}
+import { ABSENT, bounds, EXPECTED, GOLDEN, isAbsent, RUNS } from '../../tarred/golden-runs.js';
+import { readRows, type Json } from '../../tarred/tar-runs.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -42,13 +23,6 @@ async function run(name: string, manifest: string, options: TarOptions): Promise
   const result = await tarDataset({ manifestPaths, targetDir, remainder: 'drop', jobs: 1, ...options });
   expect(result.kind).toBe('packed');
   return targetDir;
-}
-
-function rowsOf(file: string): Json[] {
-  return readFileSync(file, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Json);
 }
 
 /** Hash, size and name of each member, as the golden lists have them. */
@@ -85,7 +59,7 @@ async function expectSameDataset(made: string, expected: string): Promise<void> 
 
 /** Rows, their order, their keys and the order of those; on purpose not the blanks between them. */
 function expectSameRows(here: string, there: string): void {
-  const spell = (file: string): string[] => rowsOf(file).map((row) => JSON.stringify(row));
+  const spell = (file: string): string[] => readRows(file).map((row) => JSON.stringify(row));
   expect(spell(here)).toEqual(spell(there));
 }
 
@@ -107,8 +81,8 @@ describe.skipIf(isAbsent)(`tarDataset() against NeMo's converter${ABSENT}`, () =
   it('together: the same order, but no file in two shards', async () => {
     const options = { numShards: 4, ...bounds(0.1, 20), shuffle: true, shuffleSeed: 42, keepFilesTogether: true };
     const made = await run('together', 'offsets.json', { ...options, subRows: true });
-    const ours = rowsOf(path.join(made, 'tarred_audio_manifest.json'));
-    const theirs = rowsOf(path.join(EXPECTED, 'together/tarred_audio_manifest.json'));
+    const ours = readRows(path.join(made, 'tarred_audio_manifest.json'));
+    const theirs = readRows(path.join(EXPECTED, 'together/tarred_audio_manifest.json'));
     // On purpose: the converter's shards have as many rows each, and a file that lies across a border is in both of its shards.
     const shardsOf = (rows: Json[]): Map<string, Set<unknown>> => {
       const shards = new Map<string, Set<unknown>>();
@@ -131,7 +105,7 @@ describe.skipIf(isAbsent)(`tarDataset() against NeMo's converter${ABSENT}`, () =
 
   it('offsets without --sub-rows: every repeated file becomes members of its spans', async () => {
     const made = await run('spans', 'offsets.json', { numShards: 4, ...bounds(0.1, 20), remainder: 'spread' });
-    const rows = rowsOf(path.join(made, 'tarred_audio_manifest.json'));
+    const rows = readRows(path.join(made, 'tarred_audio_manifest.json'));
     expect(rows).toHaveLength(90);
     expect(rows.filter(({ audio_filepath: name }) => String(name).includes('-sub'))).toEqual([]);
     const names = await Promise.all(
@@ -151,7 +125,7 @@ describe.skipIf(isAbsent)(`tarDataset() against NeMo's converter${ABSENT}`, () =
 
   it('all_offsets with --slice-with-offset, which ends the converter with an error', async () => {
     const made = await run('slices', 'all_offsets.json', { numShards: 3, ...bounds(0.1, 20), sliceWithOffset: true });
-    const rows = rowsOf(path.join(made, 'tarred_audio_manifest.json'));
+    const rows = readRows(path.join(made, 'tarred_audio_manifest.json'));
     const shards = await Promise.all([0, 1, 2].map((shard) => readTarIndex(path.join(made, `audio_${shard}.tar`))));
     const found = shards.flatMap(({ members }) => members);
     expect(found.map(({ name }) => name)).toEqual(rows.map(({ audio_filepath: name }) => name));
