@@ -53,19 +53,23 @@ async function writeAll(
     shards += 1;
     onProgress?.({ shards, totalShards: passes * dataset.shards.length });
   };
-  if (wids !== undefined || energon !== undefined) {
-    for (const [number, shard] of dataset.shards.entries()) {
-      signal?.throwIfAborted();
-      const layout = await readShardLayout(dataset.folder, shard, number, signal);
-      wids?.addShard(layout);
-      await energon?.addShard(layout);
-      advance();
+  try {
+    if (wids !== undefined || energon !== undefined) {
+      for (const [number, shard] of dataset.shards.entries()) {
+        signal?.throwIfAborted();
+        const layout = await readShardLayout(dataset.folder, shard, number, signal);
+        wids?.addShard(layout);
+        await energon?.addShard(layout, signal);
+        advance();
+      }
     }
+    const files: string[] = [];
+    if (wids !== undefined) files.push(...(await wids.finish()));
+    if (energon !== undefined) files.push(...(await energon.finish(signal, advance)));
+    if (lhotse !== undefined) files.push(...(await lhotse.write(signal, advance)));
+    const warnings = [wids, energon, lhotse].flatMap((index) => index?.warnings.list() ?? []);
+    return { files: files.toSorted(compareCodePoints), warnings };
+  } finally {
+    await energon?.discard();
   }
-  const files: string[] = [];
-  if (wids !== undefined) files.push(...(await wids.finish()));
-  if (energon !== undefined) files.push(...(await energon.finish(signal, advance)));
-  if (lhotse !== undefined) files.push(...(await lhotse.write(signal, advance)));
-  const warnings = [wids, energon, lhotse].flatMap((index) => index?.warnings.list() ?? []);
-  return { files: files.toSorted(compareCodePoints), warnings };
 }

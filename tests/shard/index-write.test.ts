@@ -85,7 +85,7 @@ describe('writeIndexes()', () => {
     expect(existsSync(path.join(folder, '.nv-meta/index.sqlite'))).toBe(false);
     expect(warnings.map(({ message }) => message)).toEqual([
       'samples of one name: Energon reads them in order, but there is no index.sqlite to find them by name: ' +
-        '2 times, first "x" in "a.tar" and "b.tar"',
+        '2 times, first "y" in "a.tar" and "b.tar"',
     ]);
   });
 
