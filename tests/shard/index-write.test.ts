@@ -173,6 +173,9 @@ describe('writeIndexes()', () => {
     await expect(writeIndexes(INDEX_KINDS, elsewhere)).rejects.toThrow(UsageError);
     writeFileSync(shard.tarPath, readFileSync(shard.tarPath).subarray(0, 1000));
     await expect(writeIndexes(['energon'], dataset([shard]))).rejects.toThrow(/truncated/u);
+    const whole = addShard('whole', ['y.wav']);
+    await expect(writeIndexes(['energon'], dataset([whole, shard]))).rejects.toThrow(/truncated/u);
+    expect(existsSync(path.join(folder, '.nv-meta'))).toBe(false);
   });
 
   it('stops when it is told to, and reports how far it is', async () => {
