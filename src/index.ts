@@ -12,6 +12,7 @@ export type { OnPackProgress, PackProgress } from './shard/progress.js';
 export { check } from './check/check.js';
 export type { CheckListener, CheckOptions, CheckResult, PathResult } from './check/check.js';
 export type { CheckProgress, Finding, FindingGroup, RankReport, RankShare, ShardFacts } from './check/finding.js';
+export type { PaddedShare, RankAnalysis, RankLoader } from './check/ranks.js';
 export type { Change, ChangeGroup } from './check/fix-changes.js';
 export type { FixedCopy } from './check/fix-manifest.js';
 export type { PathKind } from './check/path-kind.js';

@@ -3,21 +3,14 @@ import { availableParallelism } from 'node:os';
 import { CanceledError, CutroomError, UsageError, errorMessage, systemCode } from '../errors.js';
 import type { JsonManifestKind } from './check-manifest.js';
 import { detectFile, detectFolder, type DetectedKind } from './detect-kind.js';
-import type {
-  AudioSpan,
-  CheckContext,
-  CheckProgress,
-  Finding,
-  FindingGroup,
-  PathFacts,
-  RankReport,
-} from './finding.js';
+import type { AudioSpan, CheckContext, CheckProgress, Finding, FindingGroup, PathFacts } from './finding.js';
 import { Findings } from './finding.js';
 import { fixManifest, isFixableKind, type FixedCopy } from './fix-manifest.js';
 import { placeCopies, type CopyPlace } from './fix-places.js';
 import { ManifestReport } from './manifest-report.js';
 import { readHead } from './open-manifest.js';
 import { PATH_KINDS, type PathKind } from './path-kind.js';
+import type { RankAnalysis } from './ranks.js';
 
 /** What `check` is asked for. Everything but the paths has a default. */
 export interface CheckOptions {
@@ -59,7 +52,7 @@ export interface PathResult {
   members: number | undefined;
   shards: number | undefined;
   notes: readonly string[];
-  ranks: RankReport | undefined;
+  ranks: RankAnalysis | undefined;
   findings: readonly FindingGroup[];
   findingCount: number;
   /** The corrected copy, where one was asked for and can be written. */
@@ -155,7 +148,7 @@ function contextOf(options: CheckOptions, listener: CheckListener, findings: Fin
 interface ReadPath {
   kind: PathKind | undefined;
   facts: PathFacts | undefined;
-  ranks: RankReport | undefined;
+  ranks: RankAnalysis | undefined;
 }
 
 const NOTHING: ReadPath = { kind: undefined, facts: undefined, ranks: undefined };
@@ -182,7 +175,8 @@ async function readPath(path: string, as: PathKind | undefined, context: CheckCo
     const { worldSize, workers } = context.settings;
     if (worldSize === undefined || facts.shards === undefined) return { kind, facts, ranks: undefined };
     const { checkRanks } = await import('./ranks.js');
-    return { kind, facts, ranks: checkRanks(facts.shards, worldSize, workers, context) };
+    const loader = kind === 'atdataset_list' ? 'atdataset' : 'nemo';
+    return { kind, facts, ranks: checkRanks(facts.shards, worldSize, workers, context, loader) };
   } catch (error) {
     if (!(error instanceof CutroomError) || error instanceof CanceledError || error.code !== 'input') throw error;
     report.add('damaged_file', undefined, error.message, { hint: error.hint });

@@ -1,71 +1,73 @@
-import type { RankAnalysis } from '../check/ranks.js';
-import { rankRemedy } from '../check/ranks.js';
-import type { RankReport } from '../check/finding.js';
+import { rankRemedy, type RankAnalysis } from '../check/ranks.js';
+import { count } from './cut-progress.js';
 
-/** More workers than this are summed up rank by rank, and more ranks than this are left out. */
-const MAX_LINES = 16;
+const MAX_LINES = 8;
+const MAX_NAMED_READERS = 4;
+const MAX_NAMED_SHARDS = 3;
 
-interface Line {
-  name: string;
-  shards: number;
-  rows: number;
-  hours: number;
-}
+type Share = RankAnalysis['padded'][number];
 
-/** Lines of a table: what each rank and worker would read, and what nobody does. Without line breaks. */
-export function formatRankReport(report: RankReport): string[] {
-  const analysis = 'padded' in report ? (report as RankAnalysis) : undefined;
-  const { worldSize, workers, unread, shares } = report;
-  const lines = [`  for ${worldSize} ranks with ${workers} ${workers === 1 ? 'worker' : 'workers'} each`];
-  if (analysis?.loader === 'atdataset') {
-    lines.push(
-      '    ATdataset (shards repeated until all workers have as many)',
-      ...formatShares(analysis.padded, workers),
-    );
-  } else {
-    lines.push('    scatter', ...formatShares(ofStrategy(shares, 'scatter'), workers));
-    const every = ofStrategy(shares, 'replicate').filter(({ rank }) => rank === 0);
-    lines.push('    replicate (each rank the same)', ...formatShares(every, workers));
+/**
+ * What each rank and worker would read of a dataset, and what nobody does. Most ranks are alike: those that read the same are told together.
+ */
+export function formatRanks(analysis: RankAnalysis): string[] {
+  const { worldSize, workers, shares, unread, padded, loader, fitting, shardCount } = analysis;
+  const lines: string[] = [`  ${many(worldSize, 'rank')} of ${many(workers, 'worker')}`];
+  if (loader === 'atdataset') lines.push(...formatShares('ATdataset', padded, workers));
+  for (const strategy of ['scatter', 'replicate'] as const) {
+    const own = shares.filter((share) => share.strategy === strategy);
+    lines.push(...formatShares(strategy, own, workers));
+  }
+  if (unread.length > 0) {
     const rows = unread.reduce((sum, shard) => sum + shard.rows, 0);
-    const hours = unread.reduce((sum, shard) => sum + shard.hours, 0);
-    const named = unread
-      .slice(0, 3)
-      .map(({ path }) => path)
-      .join(', ');
-    const never = { name: 'never read', shards: unread.length, rows, hours };
-    lines.push(`${formatLine(never)}${unread.length === 0 ? '' : `: ${named}${unread.length > 3 ? ', …' : ''}`}`);
+    const names = unread.slice(0, MAX_NAMED_SHARDS).map(({ path }) => path);
+    if (unread.length > MAX_NAMED_SHARDS) names.push('…');
+    const figures = `${many(unread.length, 'shard')}, ${many(rows, 'row')}`;
+    lines.push(`    never read under scatter: ${figures}: ${names.join(', ')}`);
   }
-  if (analysis !== undefined && needsRemedy(analysis)) lines.push(`    remedy: ${rankRemedy(analysis)}`);
+  if (!fitting.includes(shardCount)) lines.push(`    remedy: ${rankRemedy(analysis)}`);
   return lines;
 }
 
-function needsRemedy({ fitting, shardCount }: RankAnalysis): boolean {
-  return !fitting.includes(shardCount);
-}
-
-function ofStrategy(shares: RankReport['shares'], strategy: 'scatter' | 'replicate'): RankReport['shares'] {
-  return shares.filter((share) => share.strategy === strategy);
-}
-
-type Share = Omit<RankReport['shares'][number], 'strategy'>;
-
-/** A line a worker; where these are many, a line a rank. */
-function formatShares(shares: readonly Share[], workers: number): string[] {
-  const isByWorker = workers > 1 && shares.length <= MAX_LINES;
-  const byRank = new Map<number, Line>();
-  for (const { rank, shards, rows, hours } of shares) {
-    const line = byRank.get(rank) ?? { name: `rank ${rank}`, shards: 0, rows: 0, hours: 0 };
-    byRank.set(rank, { ...line, shards: line.shards + shards, rows: line.rows + rows, hours: line.hours + hours });
+function formatShares(rule: string, shares: readonly Share[], workers: number): string[] {
+  const alike = new Map<string, { rank: number; worker: number }[]>();
+  for (const { rank, worker, shards, rows, hours } of shares) {
+    const key = `${many(shards, 'shard')}, ${many(rows, 'row')}, ${hours.toFixed(3)} h`;
+    const others = alike.get(key);
+    if (others === undefined) alike.set(key, [{ rank, worker }]);
+    else others.push({ rank, worker });
   }
-  const named = isByWorker
-    ? shares.map(({ rank, worker, ...share }) => ({ name: `rank ${rank} worker ${worker}`, ...share }))
-    : [...byRank.values()];
-  const lines = named.slice(0, MAX_LINES).map(formatLine);
-  if (named.length > MAX_LINES) lines.push(`      and ${named.length - MAX_LINES} more ranks`);
+  const lines = [...alike]
+    .slice(0, MAX_LINES)
+    .map(([key, readers]) => `    ${rule}: ${key} each: ${nameReaders(readers, workers)}`);
+  if (alike.size > MAX_LINES) lines.push(`    ${rule}: and ${many(alike.size - MAX_LINES, 'other share')}`);
   return lines;
 }
 
-function formatLine({ name, shards, rows, hours }: Line): string {
-  const counts = `${shards.toLocaleString('en-US').padStart(7)} shards ${rows.toLocaleString('en-US').padStart(11)} samples`;
-  return `      ${name.padEnd(18)}${counts} ${hours.toFixed(2).padStart(9)} h`;
+function nameReaders(readers: readonly { rank: number; worker: number }[], workers: number): string {
+  const names = readers.map(({ rank, worker }) => (workers === 1 ? `rank ${rank}` : `rank ${rank} worker ${worker}`));
+  if (names.length <= MAX_NAMED_READERS) return names.join(', ');
+  return `${names.slice(0, MAX_NAMED_READERS - 1).join(', ')} and ${count(names.length - MAX_NAMED_READERS + 1)} more`;
+}
+
+/** The same as plain data. */
+export function ranksAsJson(analysis: RankAnalysis): Record<string, unknown> {
+  const { worldSize, workers, loader, shares, padded, unread, repeated, fitting } = analysis;
+  const hoursOf = <T extends { hours: number }>({ hours, ...rest }: T): Record<string, unknown> => ({
+    ...rest,
+    duration_hours: hours,
+  });
+  return {
+    world_size: worldSize,
+    workers,
+    loader,
+    shares: [...padded.map((share) => ({ strategy: 'atdataset', ...share })), ...shares].map(hoursOf),
+    unread: unread.map(hoursOf),
+    repeated: repeated.map(hoursOf),
+    fitting_shard_counts: fitting,
+  };
+}
+
+function many(number: number, what: string): string {
+  return `${count(number)} ${what}${number === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,6 @@
 import type { CheckResult, PathResult } from '../check/check.js';
-import type { CheckProgress, Finding, FindingGroup, RankReport } from '../check/finding.js';
+import type { CheckProgress, Finding, FindingGroup } from '../check/finding.js';
+import { formatRanks, ranksAsJson } from './check-ranks.js';
 import type { ChangeGroup, Change } from '../check/fix-changes.js';
 import type { FixedCopy } from '../check/fix-manifest.js';
 import type { PathKind } from '../check/path-kind.js';
@@ -95,40 +96,6 @@ function placeOf({ file, line, column, offsetBytes, member }: Finding, path: str
   return `${place}:`;
 }
 
-/** Most ranks are alike: those that read the same are told together. */
-function formatRanks({ worldSize, workers, shares, unread }: RankReport): string[] {
-  const lines: string[] = [`  ${many(worldSize, 'rank')} of ${many(workers, 'worker')}`];
-  for (const strategy of ['scatter', 'replicate'] as const) {
-    const alike = new Map<string, { rank: number; worker: number }[]>();
-    for (const { strategy: own, rank, worker, shards, rows, hours } of shares) {
-      if (own !== strategy) continue;
-      const key = `${many(shards, 'shard')}, ${many(rows, 'row')}, ${hours.toFixed(3)} h`;
-      const others = alike.get(key);
-      if (others === undefined) alike.set(key, [{ rank, worker }]);
-      else others.push({ rank, worker });
-    }
-    for (const [key, readers] of [...alike].slice(0, MAX_RANK_LINES)) {
-      lines.push(`    ${strategy}: ${key} each: ${nameReaders(readers, workers)}`);
-    }
-    if (alike.size > MAX_RANK_LINES)
-      lines.push(`    ${strategy}: and ${many(alike.size - MAX_RANK_LINES, 'other share')}`);
-  }
-  if (unread.length > 0) {
-    const rows = unread.reduce((sum, shard) => sum + shard.rows, 0);
-    lines.push(`    never read under scatter: ${many(unread.length, 'shard')}, ${many(rows, 'row')}`);
-  }
-  return lines;
-}
-
-const MAX_RANK_LINES = 8;
-const MAX_NAMED_READERS = 4;
-
-function nameReaders(readers: readonly { rank: number; worker: number }[], workers: number): string {
-  const names = readers.map(({ rank, worker }) => (workers === 1 ? `rank ${rank}` : `rank ${rank} worker ${worker}`));
-  if (names.length <= MAX_NAMED_READERS) return names.join(', ');
-  return `${names.slice(0, MAX_NAMED_READERS - 1).join(', ')} and ${count(names.length - MAX_NAMED_READERS + 1)} more`;
-}
-
 function formatFix(fix: FixedCopy, isVerbose: boolean): string[] {
   const lines = [`  corrected copy: ${fix.output}, ${many(fix.changeCount, 'change')}`];
   for (const group of fix.changes) lines.push(...formatChanges(group, isVerbose));
@@ -196,14 +163,6 @@ function groupAsJson({ kind, severity, count: number, kept }: FindingGroup): Rec
       ...{ message, file, line, column, offset_bytes: offsetBytes, id, member, hint },
     })),
   };
-}
-
-function ranksAsJson({ worldSize, workers, shares, unread }: RankReport): Record<string, unknown> {
-  const hoursOf = <T extends { hours: number }>({ hours, ...rest }: T): Record<string, unknown> => ({
-    ...rest,
-    duration_hours: hours,
-  });
-  return { world_size: worldSize, workers, shares: shares.map(hoursOf), unread: unread.map(hoursOf) };
 }
 
 function fixAsJson({

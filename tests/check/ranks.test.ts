@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { ShardFacts } from '#cutroom/check/finding.js';
 import { checkRanks, rankRows, type RankLoader } from '#cutroom/check/ranks.js';
-import { formatRankReport } from '#cutroom/cli/check-ranks.js';
+import { formatRanks } from '#cutroom/cli/check-ranks.js';
 import { kindsOf, makeContext } from './dataset-context.js';
 
 function makeShards(rows: readonly number[], folder = '/d'): ShardFacts[] {
@@ -99,27 +99,22 @@ describe('checkRanks()', () => {
   });
 });
 
-describe('formatRankReport()', () => {
-  it('shows a line a worker, what is never read, and what to do', () => {
-    const lines = formatRankReport(analyse(even(5), 2, 2).analysis);
-    expect(lines).toEqual([
-      '  for 2 ranks with 2 workers each',
-      '    scatter',
-      '      rank 0 worker 0         1 shards         100 samples      1.00 h',
-      '      rank 0 worker 1         1 shards         100 samples      1.00 h',
-      '      rank 1 worker 0         1 shards         100 samples      1.00 h',
-      '      rank 1 worker 1         1 shards         100 samples      1.00 h',
-      '    replicate (each rank the same)',
-      '      rank 0 worker 0         3 shards         300 samples      3.00 h',
-      '      rank 0 worker 1         2 shards         200 samples      2.00 h',
-      '      never read              1 shards         100 samples      1.00 h: /d/audio_0004.tar',
+describe('formatRanks()', () => {
+  it('tells alike readers together, what is never read, and what to do', () => {
+    expect(formatRanks(analyse(even(5), 2, 2).analysis)).toEqual([
+      '  2 ranks of 2 workers',
+      '    scatter: 1 shard, 100 rows, 1.000 h each: rank 0 worker 0, rank 0 worker 1, rank 1 worker 0, rank 1 worker 1',
+      '    replicate: 3 shards, 300 rows, 3.000 h each: rank 0 worker 0, rank 1 worker 0',
+      '    replicate: 2 shards, 200 rows, 2.000 h each: rank 0 worker 1, rank 1 worker 1',
+      '    never read under scatter: 1 shard, 100 rows: /d/audio_0004.tar',
       '    remedy: pack the dataset into 4 or 8 shards: a multiple of 2 ranks × 2 workers = 4',
     ]);
   });
 
-  it('sums up many workers rank by rank', () => {
-    const lines = formatRankReport(analyse(even(64), 32, 2).analysis);
-    expect(lines.filter((line) => line.includes('rank '))).toHaveLength(16 + 2 + 1);
-    expect(lines).toContain('      and 16 more ranks');
+  it('shows first what ATdataset repeats', () => {
+    expect(formatRanks(analyse(even(3), 2, 1, 'atdataset').analysis).slice(0, 2)).toEqual([
+      '  2 ranks of 1 worker',
+      '    ATdataset: 2 shards, 200 rows, 2.000 h each: rank 0, rank 1',
+    ]);
   });
 });
