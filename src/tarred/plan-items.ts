@@ -98,6 +98,8 @@ export class ShardItems {
       const file = this.#table.fileNumbers[row] ?? 0;
       json.set('abs_audio_filepath', JSON.stringify(this.#table.files.absolutePath(file)));
     }
+    // Of rows that were packed before it is that of another shard.
+    json.delete('shard_id');
     json.set('shard_id', String(shardId));
     return json.stringify();
   }
