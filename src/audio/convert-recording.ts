@@ -58,6 +58,13 @@ export async function convertRecording(
   return (await takeSamples(request, sink, onPosition)) ?? (await decodeAndEncode(request, sink, onPosition));
 }
 
+/**
+ * Times that are a frame's own, such as 8,001 / 16,000 s, were rounded to whole microseconds, and an end is the sum of two such: they mean
+ * that frame, and neither the one before it nor one more.
+ */
+const START_SLACK_MICROS = 0.5;
+const END_SLACK_MICROS = 1;
+
 /** Bytes that are read at once. */
 const READ_BYTES = 1 << 18;
 
@@ -151,8 +158,12 @@ async function decodeAndEncode(
 
 /** A span in frames of the recording; all of it where there is none. */
 function frameSpan(span: ConvertRequest['span'], rate: number): FrameSpan {
+  const first = firstFrame((span?.start ?? 0) + START_SLACK_MICROS, rate);
   const end = span?.end ?? null;
-  return { firstFrame: firstFrame(span?.start ?? 0, rate), endFrame: end === null ? Infinity : endFrame(end, rate) };
+  return {
+    firstFrame: first,
+    endFrame: end === null ? Infinity : Math.max(first + 1, endFrame(end - END_SLACK_MICROS, rate)),
+  };
 }
 
 /** Where the audio ended, in seconds, if that was before the span's own end, or left nothing of it. */
