@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cut } from '#cutroom/cut/cut.js';
 import { formatNameTime } from '#cutroom/cut/snippet-name.js';
 import { ROOT, readDocument } from './markdown.js';
+import { listSessions, testSession } from './sessions.js';
 import { listFields, listLiterals, listLiteralsOf, listSnakeCase } from './source-fields.js';
 
 type Json = Record<string, unknown>;
@@ -63,6 +64,15 @@ describe('docs/formats.md has every name that a run writes', () => {
     const written = listSnakeCase('cut/metrics-writer.ts');
     expect(written).toContain('unfinished_snippets');
     expect(findMissing(written)).toEqual([]);
+    const figures = listFields('cut/shard-tally.ts', 'ShardFigures');
+    expect(figures).toContain('snippets');
+    expect(findMissing(figures)).toEqual([]);
+  });
+
+  it('in the summary', () => {
+    const names = listSnakeCase('cli/cut-summary.ts');
+    expect(names).toContain('empty_shards');
+    expect(findMissing(names)).toEqual([]);
   });
 
   it('in the rows: each field that is not passed through', () => {
@@ -88,6 +98,7 @@ describe('docs/formats.md has every name that a run writes', () => {
       ...listFields('cut/part.ts', 'AttemptEnd'),
       ...listFields('cut/run-journal.ts', 'RecordingOutcome'),
       ...listFields('cut/run-journal.ts', 'Checkpoint'),
+      ...listFields('cut/run-journal.ts', 'ShardSizes'),
       ...listFields('run/lock-holder.ts', 'LockHolder'),
       ...listFields('cut/identity.ts', 'RunIdentity'),
     ];
@@ -111,7 +122,6 @@ describe('docs/formats.md has every reason', () => {
     ['of recordings that cannot be read', listLiterals('audio/audio-error.ts', 'AudioFailure'), 'not_audio'],
     ['of decoder processes', listLiteralsOf('cut/recording-extractor.ts', 'reason'), 'decoder_hung'],
     ['of recordings that cannot be cut', listLiteralsOf('cut/extract.ts', 'reason'), 'decoder_failed'],
-    ['of problems with shards', listLiterals('shard/shard-problem.ts', 'ShardProblemKind'), 'split_sample'],
     ['of bad segments', listLiteralsOf('cut/segments.ts', 'reason'), 'bad_text'],
   ])('%s', (_, reasons, oneOfThem) => {
     expect(reasons).toContain(oneOfThem);
@@ -139,6 +149,10 @@ describe('the sums that docs/formats.md names', () => {
       expect(entries.reduce((total, { dropped }) => total + (dropped[reason] ?? 0), 0)).toBe(count);
     }
   });
+});
+
+describe('the session of docs/formats.md', () => {
+  testSession(listSessions('docs/formats.md'));
 });
 
 describe('the table of names in docs/formats.md', () => {

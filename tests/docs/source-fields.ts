@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { ROOT } from './markdown.js';
 
 /** The fields of an interface, read from its source. */
@@ -8,9 +8,17 @@ export function listFields(file: string, name: string): string[] {
   return [...body.matchAll(/^ {2}(\w+)\??:/gmu)].map(([, field]) => field ?? '');
 }
 
-/** The literals of a union type, read from its source. */
+/** The source files of a room. */
+export function listFolder(room: string): string[] {
+  return readdirSync(`${ROOT}src/${room}`).map((name) => `${room}/${name}`);
+}
+
+/** The literals of a union type, or of an interface, read from its source. */
 export function listLiterals(file: string, name: string): string[] {
-  const body = new RegExp(`type ${name} =(.*?);`, 'su').exec(readSource(file))?.[1];
+  const source = readSource(file);
+  const body =
+    new RegExp(`type ${name} =(.*?);`, 'su').exec(source)?.[1] ??
+    new RegExp(`interface ${name} \\{\n(.*?)\n\\}`, 'su').exec(source)?.[1];
   if (body === undefined) throw new Error(`src/${file} has no type ${name}`);
   return listStrings(body);
 }
