@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolvePlanOptions } from '#cutroom/build/options.js';
 import { resolveCutOptions } from '#cutroom/cut/options.js';
+import { resolveTarOptions } from '#cutroom/tarred/options.js';
 import { ROOT, listExamples, readDocument } from './markdown.js';
 import { listFields } from './source-fields.js';
 
@@ -24,7 +26,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('the examples of docs/library.md', () => {
   it('show each function and each error', () => {
     const code = examples.map((example) => example.code).join('\n');
-    for (const name of ['cut(', 'planCut(', 'generateList(', 'onProgress', 'CanceledError', 'CutroomError'])
+    for (const name of [
+      ...['cut(', 'planCut(', 'build(', 'planBuild(', 'tarDataset(', 'check(', 'generateList('],
+      ...['onProgress', 'CanceledError', 'CutroomError'],
+    ])
       expect(code).toContain(name);
   });
 
@@ -39,8 +44,8 @@ describe('the examples of docs/library.md', () => {
 });
 
 /** The row of a table whose first cell names `name`. */
-function findRow(name: string): string[] | undefined {
-  const row = library.split('\n').find((line) => line.startsWith(`| \`${name}\``));
+function findRow(name: string, section = library): string[] | undefined {
+  const row = section.split('\n').find((line) => line.startsWith(`| \`${name}\``));
   return row
     ?.split('|')
     .slice(1, -1)
@@ -49,11 +54,12 @@ function findRow(name: string): string[] | undefined {
 
 /** Defaults that are no value, or hang on the machine. */
 const WORDED_DEFAULTS =
-  /^(?:needed|none|one a core|see |built-in words|the Hugging Face cache|`[a-z]+\.jsonl?` in|`\w+\.tar` in)/u;
+  /^(?:needed|none|one a core|one tar|see |built-in words|the Hugging Face cache|`[a-z]+\.jsonl?` in|`\w+\.tar` in)/u;
 
 describe('the tables of docs/library.md', () => {
   it('have every option with the default that it gets', () => {
-    const fields = listFields('cut/options.ts', 'CutOptions');
+    const fields = [...listFields('cut/options.ts', 'CutOptions'), ...listFields('cut/sharding.ts', 'ShardingOptions')];
+    expect(fields).toContain('hoursPerShard');
     expect(fields.length).toBeGreaterThan(25);
     const needed = { inputManifest: 'in.jsonl', outputDir: '/out', maxDurationSeconds: 30 };
     const { settings, outputs, tokenizer, ...others } = resolveCutOptions(needed);
@@ -69,8 +75,45 @@ describe('the tables of docs/library.md', () => {
     }
   });
 
+  it.each<[string, object]>([
+    ['build', resolvePlanOptions({ outputDir: 'out', numTars: 1, format: 'mp3' })],
+    ['tarDataset', resolveTarOptions({ manifestPaths: ['in.json'], numShards: 1 })],
+  ])('have the defaults that %s() gives its options', (name, given) => {
+    const section = library.slice(library.indexOf(`## \`${name}(`)).split('\n## ', 1)[0] ?? '';
+    let compared = 0;
+    for (const [field, value] of Object.entries(given)) {
+      const shown = findRow(field, section)?.[2]?.replaceAll(/[`']/gu, '');
+      if (shown === undefined || !['boolean', 'number', 'string'].includes(typeof value)) continue;
+      if (typeof value === 'string' && (value.startsWith('/') || field === 'tarPrefix' || field === 'format')) continue;
+      if (['jobs', 'numShards'].includes(field)) continue;
+      expect(`${field} ${shown}`).toBe(`${field} ${String(value)}`);
+      compared += 1;
+    }
+    expect(compared).toBeGreaterThan(6);
+  });
+
   it.each([
     ['CutContext', 'cut/cut.ts'],
+    ['ShardFigures', 'cut/shard-tally.ts'],
+    ['BuildOptions', 'build/options.ts'],
+    ['BuildOutputs', 'build/options.ts'],
+    ['BuildContext', 'build/build.ts'],
+    ['BuildResult', 'build/build.ts'],
+    ['BuildSummary', 'build/build-summary.ts'],
+    ['TarOptions', 'tarred/options.ts'],
+    ['TarContext', 'tarred/context.ts'],
+    ['TarResult', 'tarred/tar-dataset.ts'],
+    ['TarSummary', 'tarred/summary.ts'],
+    ['DatasetSummary', 'tarred/summary.ts'],
+    ['CheckOptions', 'check/check.ts'],
+    ['CheckListener', 'check/check.ts'],
+    ['CheckResult', 'check/check.ts'],
+    ['PathResult', 'check/check.ts'],
+    ['Finding', 'check/finding.ts'],
+    ['FindingGroup', 'check/finding.ts'],
+    ['CheckProgress', 'check/finding.ts'],
+    ['RankReport', 'check/finding.ts'],
+    ['FixedCopy', 'check/fix-manifest.ts'],
     ['CutResult', 'cut/cut.ts'],
     ['CutSummary', 'cut/summary.ts'],
     ['CutOutputs', 'cut/options.ts'],
@@ -83,5 +126,12 @@ describe('the tables of docs/library.md', () => {
     const fields = listFields(file, name);
     expect(fields).not.toEqual([]);
     expect(fields.filter((field) => !library.includes(`\`${field}\``))).toEqual([]);
+  });
+
+  it('have every stage of progress', () => {
+    const source = readDocument('src/shard/progress.ts');
+    const names = [...source.matchAll(/\bstage: ('\w+')|\b(\w+): number/gu)].map(([, stage, field]) => stage ?? field);
+    expect(names).toContain('resumedItems');
+    expect(names.filter((name) => !library.includes(`\`${name}\``))).toEqual([]);
   });
 });
