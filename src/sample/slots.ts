@@ -1,7 +1,8 @@
 import { framesOf } from './decimal.js';
 import type { KeptStarts } from './kept-starts.js';
+import { lastAtMost, PrefixSearch } from './prefix-search.js';
 import type { RecordingTable } from './recordings.js';
-import { partStart, placeAt } from './window-offsets.js';
+import { placeInPart } from './window-offsets.js';
 
 /** How windows are laid over recordings. */
 export interface SlotOptions {
@@ -53,7 +54,7 @@ const MAX_SLOTS_IN_FILE = 2 ** 32;
  *
  * On a grid the places are the multiples of h instead of all frames; the rest is the same.
  *
- * Memory: 8 bytes a recording (prefix sums of m), and 24 a span where starts are filtered; none for a slot.
+ * Memory: 12 bytes a recording, and 24 a span where starts are filtered; none for a slot.
  * Source: audiotree's windowed datasets, with whole frames instead of seconds, and parts of starts instead of strides.
  */
 export class SlotTable {
@@ -65,8 +66,7 @@ export class SlotTable {
   /** By rate index, in frames. */
   readonly #windows: readonly number[];
   readonly #hops: readonly number[];
-  /** Slots before each recording; one more entry at the end. */
-  readonly #slotsBefore: Float64Array;
+  readonly #slots: PrefixSearch;
   readonly #spans: Spans | undefined;
 
   /** @throws {RangeError} when an option is out of its range, or there would be 2^53 slots or more. */
@@ -79,16 +79,16 @@ export class SlotTable {
     this.#windows = recordings.rates.map((rate) => wholeFrames('The duration', durationSeconds, rate));
     this.#hops = recordings.rates.map((rate) => wholeFrames('The hop', hopSeconds, rate));
     this.#spans = kept === undefined ? undefined : this.#spansOf(kept);
-    this.#slotsBefore = this.#countSlots();
-    this.length = this.#slotsBefore[recordings.length]!;
+    this.#slots = new PrefixSearch(recordings.length, (file) => this.#countSlots(file));
+    this.length = this.#slots.sum;
     if (!Number.isSafeInteger(this.length)) throw new RangeError('There would be 2^53 slots or more');
   }
 
   /** Bytes that the table holds, beside those of the recordings. */
   get sizeBytes(): number {
     const { firstSpan, starts, counts, windowsBefore } = this.#spans ?? {};
-    const arrays = [this.#slotsBefore, firstSpan, starts, counts, windowsBefore];
-    return arrays.reduce((sum, array) => sum + (array?.byteLength ?? 0), 0);
+    const arrays = [firstSpan, starts, counts, windowsBefore];
+    return arrays.reduce((sum, array) => sum + (array?.byteLength ?? 0), this.#slots.sizeBytes);
   }
 
   /** Frames of a window at the recording's rate: w. */
@@ -111,16 +111,16 @@ export class SlotTable {
 
   /** Slots of a recording: m. 0 if a filter leaves nothing of it. */
   slotsOf(file: number): number {
-    return this.#slotsBefore[file + 1]! - this.#slotsBefore[file]!;
+    return this.#slots.before[file + 1]! - this.#slots.before[file]!;
   }
 
   /** The first slot of a recording. */
   firstSlot(file: number): number {
-    return this.#slotsBefore[file]!;
+    return this.#slots.before[file]!;
   }
 
   /**
-   * The recording that a slot belongs to, by binary search.
+   * The recording that a slot belongs to, by binary search among the recordings.
    *
    * @throws {RangeError} when there is no such slot.
    */
@@ -128,13 +128,13 @@ export class SlotTable {
     if (!(Number.isSafeInteger(slot) && slot >= 0 && slot < this.length)) {
       throw new RangeError(`There is no slot ${slot}: they are 0 to ${this.length - 1}`);
     }
-    return lastAtMost(this.#slotsBefore, slot, 0, this.recordings.length);
+    return this.#slots.find(slot);
   }
 
   /** The slot's recording and which of its slots it is. @throws {RangeError} when there is no such slot. */
   placeOf(slot: number): SlotPlace {
     const file = this.fileOf(slot);
-    return { file, slotInFile: slot - this.#slotsBefore[file]! };
+    return { file, slotInFile: slot - this.#slots.before[file]! };
   }
 
   /**
@@ -152,8 +152,7 @@ export class SlotTable {
     }
     const first = spans === undefined ? 0 : spans.starts[span]!;
     const count = spans === undefined ? this.#places(file) : spans.counts[span]!;
-    const from = partStart(slotInFile, slots, count);
-    return scale * (first + placeAt(phase, from, partStart(slotInFile + 1, slots, count)));
+    return scale * (first + placeInPart(slotInFile, slots, count, phase));
   }
 
   /** Frames at which windows of a recording may start, before a filter: usable + 1, or the multiples of the hop among them. */
@@ -171,17 +170,10 @@ export class SlotTable {
     return this.grid ? 1 : this.hopFrames(file);
   }
 
-  #countSlots(): Float64Array {
-    const { length } = this.recordings;
-    const slotsBefore = new Float64Array(length + 1);
-    for (let file = 0; file < length; file += 1) {
-      const slots = slotCount(this.naturalWindows(file), this.alpha);
-      if (slots > MAX_SLOTS_IN_FILE) {
-        throw new RangeError(`Cannot lay ${slots} slots over "${this.recordings.path(file)}": at most 2^32`);
-      }
-      slotsBefore[file + 1] = slotsBefore[file]! + slots;
-    }
-    return slotsBefore;
+  #countSlots(file: number): number {
+    const slots = slotCount(this.naturalWindows(file), this.alpha);
+    if (slots <= MAX_SLOTS_IN_FILE) return slots;
+    throw new RangeError(`Cannot lay ${slots} slots over "${this.recordings.path(file)}": at most 2^32`);
   }
 
   /** The slot's range of natural windows, and the place in it that the phase points at; of the end of the range, the place just before. */
@@ -253,18 +245,6 @@ export function slotCount(naturalWindows: number, alpha: number): number {
   if (naturalWindows === 0 || alpha === 0) return Math.min(1, naturalWindows);
   if (alpha === 1) return naturalWindows;
   return Math.max(1, Math.round(alpha === 0.5 ? Math.sqrt(naturalWindows) : naturalWindows ** alpha));
-}
-
-/** The last index in [from, to) whose value is at most `value`; `from` if there is none. Values never fall. */
-function lastAtMost(values: Float64Array, value: number, from: number, to: number): number {
-  let low = from;
-  let high = to;
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (values[middle]! <= value) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 function wholeFrames(what: string, seconds: number | string, rate: number): number {

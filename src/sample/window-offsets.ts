@@ -18,9 +18,10 @@ export function partStart(part: number, parts: number, total: number): number {
   return part * least + Math.floor((part * (total - least * parts)) / parts);
 }
 
-/** The place in [start, end) that a phase from 0 to 1 points at; 1 is its last. */
-export function placeAt(phase: number, start: number, end: number): number {
-  const count = end - start;
+/** The place in part `part` that a phase from 0 to 1 points at; 1 is its last. See `partStart`. */
+export function placeInPart(part: number, parts: number, total: number, phase: number): number {
+  const start = partStart(part, parts, total);
+  const count = partStart(part + 1, parts, total) - start;
   return start + Math.min(count - 1, Math.floor(phase * count));
 }
 
