@@ -1,0 +1,123 @@
+import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
+import type { ChannelLayout } from 'node-av/lib';
+import { formatOf } from './audio-format.js';
+import { channelWeights, positionedLayout } from './channel-weights.js';
+import type { OnPosition } from './convert-recording.js';
+import { FRAMES_A_REPORT } from './cut-spans.js';
+import { LoudnessMeter } from './loudness-meter.js';
+import type { LoudnessSummary } from './loudness-meter.js';
+import type { RecordingMeasure } from './measure-recording.js';
+import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
+import { RecordingReader } from './recording-reader.js';
+import { SpanResampler } from './span-resampler.js';
+
+/** Which signal is measured, and in which windows. */
+export interface LoudnessOptions {
+  /** Length of the windows in seconds, 0.4 at least; undefined for none. */
+  windowSeconds: number | undefined;
+  /** Hz that the recording is brought to; null keeps its own. */
+  sampleRate: number | null;
+  /** Mixes all channels to one; else each counts as its place in the layout says. */
+  mono: boolean;
+}
+
+/** A recording and how loud it is. */
+export interface RecordingLoudness extends LoudnessSummary {
+  measure: RecordingMeasure;
+  /** Gated loudness of each whole window in LUFS, -Infinity where nothing in it passes the gates. What is left at the end has none. */
+  windows: Float32Array;
+}
+
+/** How many samples a window holds. */
+export function windowSamplesOf(windowSeconds: number, sampleRate: number): number {
+  return Math.round(windowSeconds * sampleRate);
+}
+
+/**
+ * Decodes a recording once and measures its loudness by ITU-R BS.1770-4, as a whole and window by window.
+ *
+ * The codec library's own meter gives blocks on a ruler from the start of the file alone, one figure for the file and no peaks
+ * without resampling all of it to 192 kHz; windows need blocks from the start of each. So the meter is our own.
+ *
+ * @throws AudioError where the recording cannot be read to its end.
+ */
+export async function measureLoudness(
+  path: string,
+  options: LoudnessOptions,
+  onPosition: OnPosition,
+): Promise<RecordingLoudness> {
+  using reader = new RecordingReader(path);
+  const { info } = reader;
+  let signal: MeasuredSignal | undefined;
+  try {
+    for (let reportAt = FRAMES_A_REPORT; reader.next();) {
+      signal ??= new MeasuredSignal(reader, options);
+      refuseFormatChange(reader, signal.recordedChannels);
+      signal.push(reader);
+      if (reader.position < reportAt) continue;
+      await onPosition(reader.position, info.sampleRate);
+      reportAt = reader.position + FRAMES_A_REPORT;
+    }
+    refuseEarlyEnd(reader);
+    if (signal === undefined) throw new Error(`"${path}" has ${reader.position} frames, of which none was measured`);
+    const { summary, windows } = signal.finish(reader.position);
+    const frames = reader.position;
+    return { ...summary, windows, measure: { ...info, frames, format: formatOf(info.container, info.codec) } };
+  } finally {
+    signal?.[Symbol.dispose]();
+  }
+}
+
+/** Brings the blocks of a recording to the signal that is measured, and measures it. */
+class MeasuredSignal implements Disposable {
+  readonly recordedChannels: number;
+  /** Set where the blocks come without channel positions. */
+  readonly #layout: ChannelLayout | undefined;
+  readonly #resamplers: readonly SpanResampler[];
+  readonly #meter: LoudnessMeter;
+  #written = 0;
+
+  constructor({ block, info }: RecordingReader, { windowSeconds, sampleRate, mono }: LoudnessOptions) {
+    const { channels, channelLayout } = block;
+    this.recordedChannels = channels;
+    const isPlaced = channelLayout.order === AV_CHANNEL_ORDER_NATIVE;
+    this.#layout = isPlaced ? undefined : positionedLayout(channels);
+    const layout = this.#layout ?? channelLayout;
+    const rate = sampleRate ?? info.sampleRate;
+    const weights = mono ? [1] : channelWeights(channels, isPlaced ? channelLayout.mask : undefined);
+    const input = { layout, format: block.format, sampleRate: info.sampleRate };
+    this.#resamplers = weights.map((_, channel) => new SpanResampler(input, rate, mono ? 'average' : channel));
+    for (const resampler of this.#resamplers) resampler.begin(0, 0);
+    const windowSamples = windowSeconds === undefined ? undefined : windowSamplesOf(windowSeconds, rate);
+    this.#meter = new LoudnessMeter(rate, weights, windowSamples);
+  }
+
+  push({ block, blockFrames }: RecordingReader): void {
+    if (this.#layout !== undefined) block.channelLayout = this.#layout;
+    let made = 0;
+    for (const resampler of this.#resamplers) made = resampler.push(block, blockFrames);
+    this.#measure(made);
+  }
+
+  /** @param frames length of the recording */
+  finish(frames: number): ReturnType<LoudnessMeter['finish']> {
+    const wanted = this.#resamplers[0]?.outputLength(frames) ?? 0;
+    for (let isFirst = true; this.#written < wanted; isFirst = false) {
+      let made = 0;
+      for (const resampler of this.#resamplers) made = resampler.flush(isFirst);
+      if (made === 0) throw new Error(`The resampler gave ${this.#written} of ${wanted} samples`);
+      this.#measure(Math.min(made, wanted - this.#written));
+    }
+    return this.#meter.finish();
+  }
+
+  [Symbol.dispose](): void {
+    for (const resampler of this.#resamplers) resampler[Symbol.dispose]();
+  }
+
+  #measure(count: number): void {
+    const channels = this.#resamplers.map(({ samples }) => samples);
+    this.#meter.push(channels, count);
+    this.#written += count;
+  }
+}
