@@ -1,10 +1,9 @@
-import { open } from 'node:fs/promises';
 import { UsageError } from '../errors.js';
 import type { BuildOptions } from '../build/options.js';
-import type { PackFailure } from '../shard/plan.js';
 import { buildSummaryAsJson, formatBuildSummary, formatPackFailure } from './build-summary.js';
 import type { BuildFlags } from './commands/build.js';
 import type { CliContext } from './context.js';
+import { readPackFailures } from './pack-failures.js';
 import { formatPackProgress } from './pack-progress.js';
 import { ProgressLine } from './progress-line.js';
 
@@ -30,7 +29,7 @@ export async function runBuild(context: CliContext, flags: BuildFlags): Promise<
     if (flags.json) stdout.write(`${JSON.stringify(buildSummaryAsJson(result))}\n`);
     if (!flags.quiet) {
       if (flags.verbose && result.kind !== 'part' && result.summary.firstFailures.length > 0)
-        for await (const failure of readFailures(result.outputs.failures))
+        for await (const failure of readPackFailures(result.outputs.failures))
           stderr.write(`${formatPackFailure(failure)}\n`);
       stderr.write(`${formatBuildSummary(result, flags.verbose)}\n`);
     }
@@ -40,15 +39,6 @@ export async function runBuild(context: CliContext, flags: BuildFlags): Promise<
     }
   } finally {
     line.end();
-  }
-}
-
-async function* readFailures(file: string): AsyncGenerator<PackFailure> {
-  const handle = await open(file);
-  try {
-    for await (const text of handle.readLines()) yield JSON.parse(text) as PackFailure;
-  } finally {
-    await handle.close();
   }
 }
 

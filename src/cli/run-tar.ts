@@ -1,10 +1,13 @@
 import { UsageError } from '../errors.js';
+import type { PackFailure } from '../shard/plan.js';
 import type { TarOptions } from '../tarred/options.js';
+import { formatPackFailure } from './build-summary.js';
 import type { TarFlags } from './commands/tar.js';
 import type { CliContext } from './context.js';
+import { readPackFailures } from './pack-failures.js';
 import { formatPackProgress } from './pack-progress.js';
 import { ProgressLine } from './progress-line.js';
-import { formatTarFailure, formatTarRefusal, formatTarSummary, tarSummaryAsJson } from './tar-summary.js';
+import { formatTarSummary, tarSummaryAsJson } from './tar-summary.js';
 
 /** Exit code when more of the data failed than was allowed. */
 const DATA_EXIT_CODE = 1;
@@ -18,6 +21,9 @@ export async function runTar(context: CliContext, flags: TarFlags, manifests: re
     throw new UsageError('--jobs and --workers are the same: give one of them');
   }
   const line = new ProgressLine(stderr, flags.quiet);
+  /** What planning refused, for runs that write no list of it. */
+  const refused: PackFailure[] = [];
+  const tell = (failure: PackFailure): void => stderr.write(`${formatPackFailure(failure)}\n`);
   try {
     const result = await tarDataset(optionsOf(flags, manifests), {
       signal: context.signal,
@@ -25,16 +31,24 @@ export async function runTar(context: CliContext, flags: TarFlags, manifests: re
       isProcessAlive: (pid) => context.isProcessAlive(pid),
       onProgress: (now) => line.show(() => formatPackProgress(now)),
       onFailure: (failure) => {
-        if (flags.verbose) line.note(formatTarFailure(failure));
+        if (flags.verbose) refused.push(failure);
       },
     });
     line.end();
+    const { kind, failuresPath, isWithinLimit, targetDir } = result;
     if (flags.json) stdout.write(`${JSON.stringify(tarSummaryAsJson(result))}\n`);
+    if (flags.verbose && kind === 'preview') refused.forEach(tell);
+    if (flags.verbose && failuresPath !== undefined)
+      for await (const failure of readPackFailures(failuresPath)) tell(failure);
     if (!flags.quiet) stderr.write(`${formatTarSummary(result, flags.verbose)}\n`);
-    if (result.kind === 'refused' || result.kind === 'failed') {
-      stderr.write(`${formatTarRefusal(result)}\n`);
+    if (!isWithinLimit) {
+      if (flags.quiet) stderr.write(`error: some of the data failed; see "${failuresPath ?? targetDir}"\n`);
       context.process.exitCode = DATA_EXIT_CODE;
     }
+  } catch (error) {
+    line.end();
+    refused.forEach(tell);
+    throw error;
   } finally {
     line.end();
   }

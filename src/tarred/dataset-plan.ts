@@ -1,5 +1,5 @@
 import { toMicros } from '../audio/times.js';
-import { UsageError } from '../errors.js';
+import { InputError, UsageError, type CutroomError } from '../errors.js';
 import { planBuckets, type Bucket } from './buckets.js';
 import type { ResolvedTarOptions } from './options.js';
 import { countFiles, orderRows, sortShards, splitRows, type Partition } from './order.js';
@@ -14,10 +14,8 @@ export interface DatasetPlan {
   partition: Partition;
   /** Number of the first shard. */
   firstShard: number;
-  /** Rows of a shard as the metadata tell: of the smallest one, or of those of a dataset that gains rows. */
-  samplesPerShard: number;
-  smallestShard: number;
-  largestShard: number;
+  /** Rows and time of each shard. */
+  shards: readonly RowSum[];
   kept: RowSum;
   dropped: RowSum;
 }
@@ -32,19 +30,21 @@ export interface GrownDataset {
  * Orders the selected rows and splits them into shards: one dataset, or one for each bucket that has rows.
  *
  * @param warnings takes what a loader that wants equal shards has to know
- * @throws UsageError when there are too few rows for the shards
+ * @throws InputError when no row can be used; UsageError when there are too few rows for the shards
  */
 export function planDatasets(
-  { table, kept }: Selection,
+  selection: Selection,
   options: ResolvedTarOptions,
   grown: GrownDataset | undefined,
   warnings: string[],
 ): DatasetPlan[] {
   const { bucketsNum, minDurationSeconds = 0, maxDurationSeconds = 0 } = options;
-  if (kept.rows === 0) throw noRows();
+  const { table } = selection;
+  if (selection.kept.rows === 0) throw noRows(selection, options.manifestPaths);
+  const unusable = selection.failures.length;
   if (bucketsNum === 1) {
     const rows = Uint32Array.from({ length: table.length }, (_, row) => row);
-    return [planDataset(rows, { table, options, grown, bucket: undefined }, warnings)];
+    return [planDataset(rows, { table, unusable, options, grown, bucket: undefined }, warnings)];
   }
   const plans: DatasetPlan[] = [];
   for (const bucket of planBuckets(bucketsNum, minDurationSeconds, maxDurationSeconds)) {
@@ -53,25 +53,28 @@ export function planDatasets(
       warnings.push(`bucket${bucket.number} has no rows: it is left out`);
       continue;
     }
-    plans.push(planDataset(rows, { table, options, grown, bucket }, warnings));
+    plans.push(planDataset(rows, { table, unusable, options, grown, bucket }, warnings));
   }
-  if (plans.length === 0) throw noRows();
   return plans;
 }
 
 interface DatasetParts {
   table: Selection['table'];
+  /** How many rows of the manifests cannot be used. */
+  unusable: number;
   options: ResolvedTarOptions;
   grown: GrownDataset | undefined;
   bucket: Bucket | undefined;
 }
 
 function planDataset(rows: Uint32Array, parts: DatasetParts, warnings: string[]): DatasetPlan {
-  const { table, options, grown, bucket } = parts;
+  const { table, unusable, options, grown, bucket } = parts;
   const { remainder, shuffle, shuffleSeed = 0, keepFilesTogether, sortInShards } = options;
   const where = bucket === undefined ? '' : `bucket${bucket.number}: `;
   const shardCount = countShards(rows.length, options, grown);
-  if (rows.length < shardCount || shardCount === 0) throw tooFewRows(where, rows.length, shardCount, grown);
+  if (rows.length < shardCount || shardCount === 0) {
+    throw tooFewRows(where, { rows: rows.length, shardCount, unusable }, grown);
+  }
   const fileNumbers = keepFilesTogether ? table.fileNumbers : undefined;
   const ordered = orderRows(rows, { shuffleSeed: shuffle ? shuffleSeed : undefined, fileNumbers });
   const whole =
@@ -79,6 +82,8 @@ function planDataset(rows: Uint32Array, parts: DatasetParts, warnings: string[])
   const partition = splitRows(whole, { shardCount, remainder, fileNumbers });
   if (whole.length < ordered.length) partition.dropped = ordered.subarray(whole.length);
   const sizes = partition.ends.map((end, shard) => end - (partition.ends[shard - 1] ?? 0));
+  const rowsOf = (shard: number): Uint32Array =>
+    partition.rows.subarray(partition.ends[shard - 1] ?? 0, partition.ends[shard]);
   if (sizes.includes(0)) throw tooFewFiles(where, countFiles(partition.rows, table.fileNumbers), shardCount);
   if (sortInShards) sortShards(partition, table.durations);
   const smallest = sizes.reduce((least, size) => Math.min(least, size));
@@ -89,9 +94,7 @@ function planDataset(rows: Uint32Array, parts: DatasetParts, warnings: string[])
     prefix: bucket === undefined ? '' : `bucket${bucket.number}/`,
     partition,
     firstShard: grown?.numShards ?? 0,
-    samplesPerShard: grown?.samplesPerShard ?? smallest,
-    smallestShard: smallest,
-    largestShard: largest,
+    shards: sizes.map((_, shard) => sumRows(rowsOf(shard), table.durations)),
     kept: sumRows(partition.rows, table.durations),
     dropped: sumRows(partition.dropped, table.durations),
   };
@@ -124,6 +127,30 @@ export function sumRows(rows: Uint32Array, durations: readonly number[]): RowSum
   return { rows: rows.length, micros };
 }
 
+/**
+ * Adds a warning where members that could not be made left shards with other numbers of rows than planned.
+ *
+ * @param made rows of all shards, one dataset after the other
+ */
+export function warnOfLostMembers(
+  datasets: readonly DatasetPlan[],
+  { shards: made, failures }: { shards: readonly RowSum[]; failures: readonly unknown[] },
+  warnings: string[],
+): void {
+  let first = 0;
+  for (const { bucket, shards } of failures.length === 0 ? [] : datasets) {
+    const sizes = made.slice(first, first + shards.length).map(({ rows }) => rows);
+    first += shards.length;
+    const smallest = sizes.reduce((least, size) => Math.min(least, size));
+    const largest = sizes.reduce((most, size) => Math.max(most, size));
+    if (smallest === largest || sizes.every((size, shard) => size === shards[shard]?.rows)) continue;
+    const where = bucket === undefined ? '' : `bucket${bucket.number}: `;
+    warnings.push(`${where}without the members that failed, shards hold ${smallest} to ${largest} rows: ${HANG}`);
+  }
+}
+
+const HANG = 'a loader that wants equal shards may hang at the end of an epoch';
+
 function describeUneven(
   smallest: number,
   largest: number,
@@ -132,13 +159,12 @@ function describeUneven(
   shardCount: number,
 ): string {
   const sizes = `shards hold ${smallest} to ${largest} rows`;
-  const hang = 'a loader that wants equal shards may hang at the end of an epoch';
-  if (options.keepFilesTogether) return `${sizes}, since files are kept together: ${hang}`;
+  if (options.keepFilesTogether) return `${sizes}, since files are kept together: ${HANG}`;
   if (grown !== undefined)
-    return `new ${sizes}, those of the dataset ${grown.samplesPerShard}: ${hang}; --remainder drop makes them equal`;
+    return `new ${sizes}, those of the dataset ${grown.samplesPerShard}: ${HANG}; --remainder drop makes them equal`;
   const divisor = nearestDivisor(rows, shardCount);
   const other = divisor === undefined ? '' : ` or --num-shards ${divisor}`;
-  return `${sizes}: ${hang}; --remainder drop${other} makes them equal`;
+  return `${sizes}: ${HANG}; --remainder drop${other} makes them equal`;
 }
 
 /** The number of shards nearest to the wanted one that all rows fill evenly, within a tenth of it. */
@@ -149,20 +175,38 @@ function nearestDivisor(rows: number, wanted: number): number | undefined {
   return undefined;
 }
 
-function noRows(): UsageError {
+function noRows({ read, failures }: Selection, manifestPaths: readonly string[]): CutroomError {
+  const [input = ''] = manifestPaths;
+  const inputs = manifestPaths.length > 1 ? `${manifestPaths.length} manifests` : `"${input}"`;
+  if (read.rows === 0) return new InputError(`There is no row in ${inputs}`, { path: input });
+  const [first] = failures;
+  if (first !== undefined && failures.length === read.rows) {
+    const { file, line, message, hint } = first;
+    return new InputError(`No row of ${inputs} can be packed; the first failure: ${file}:${line}: ${message}`, {
+      path: file,
+      line,
+      hint: hint === undefined ? '--verbose lists all failures' : `${hint}; --verbose lists all failures`,
+    });
+  }
   return new UsageError('No row is left to be packed', {
     hint: 'See with --dry-run how --min-duration and --max-duration cut the rows; the longer bound is left out.',
   });
 }
 
-function tooFewRows(where: string, rows: number, shards: number, grown: GrownDataset | undefined): UsageError {
+function tooFewRows(
+  where: string,
+  { rows, shardCount, unusable }: { rows: number; shardCount: number; unusable: number },
+  grown: GrownDataset | undefined,
+): UsageError {
+  const others = unusable === 0 ? '' : ` ${unusable} others cannot be used: --verbose lists them.`;
   if (grown !== undefined) {
     const state = `${rows} rows fill no shard of ${grown.samplesPerShard}`;
-    return new UsageError(`Nothing can be added: ${state}`, { hint: 'Give --remainder spread for a smaller shard.' });
+    const hint = `Give --remainder spread for a smaller shard.${others}`;
+    return new UsageError(`Nothing can be added: ${state}`, { hint });
   }
-  return new UsageError(`${where}${rows} rows cannot fill ${shards} shards`, {
-    hint: where === '' ? `Give --num-shards ${rows} or less.` : 'Give fewer --num-shards, or fewer --buckets-num.',
-  });
+  const remedy =
+    where === '' ? `Give --num-shards ${rows} or less.` : 'Give fewer --num-shards, or fewer --buckets-num.';
+  return new UsageError(`${where}${rows} rows cannot fill ${shardCount} shards`, { hint: remedy + others });
 }
 
 function tooFewFiles(where: string, files: number, shards: number): UsageError {

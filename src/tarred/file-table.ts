@@ -14,7 +14,7 @@ export interface AudioFolders {
 }
 
 /** Why a path leads to no audio. */
-export type PathFault = 'missing' | 'not_a_file' | 'unreadable';
+export type PathFault = 'missing' | 'not_a_file' | 'empty' | 'unreadable';
 
 /** Bytes of a tar that are a file's. */
 export interface PackedPlace {
@@ -28,7 +28,7 @@ export interface PackedPlace {
 const AT_BASE = 0;
 const AT_CURRENT = 1;
 const PACKED = 2;
-const FAULTS: readonly PathFault[] = ['missing', 'not_a_file', 'unreadable'];
+const FAULTS: readonly PathFault[] = ['missing', 'not_a_file', 'empty', 'unreadable'];
 const FIRST_FAULT = 3;
 
 /**
@@ -181,7 +181,8 @@ function faultOf(filePath: string): PathFault | undefined {
   try {
     const stats = statSync(filePath, { throwIfNoEntry: false });
     if (stats === undefined) return 'missing';
-    return stats.isFile() ? undefined : 'not_a_file';
+    if (!stats.isFile()) return 'not_a_file';
+    return stats.size === 0 ? 'empty' : undefined;
   } catch (error) {
     return systemCode(error) === 'EACCES' ? 'unreadable' : 'missing';
   }

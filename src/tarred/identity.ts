@@ -3,6 +3,7 @@ import { OutputError, systemCode } from '../errors.js';
 import { sizeOf } from '../run/atomic-file.js';
 import type { OptionValue } from '../shard/plan.js';
 import { writeFailure } from '../tar/write-failure.js';
+import type { TarMetrics } from './metrics.js';
 import { listEarlierFiles, type TarOutputs } from './layout.js';
 
 /** What decides the outputs of a run. Two runs with the same identity give the same. */
@@ -22,7 +23,7 @@ export type EarlierRun =
   /** This very run, unfinished. */
   | { kind: 'unfinished' }
   /** The outputs of this very run. */
-  | { kind: 'finished'; metrics: Readonly<Record<string, unknown>> }
+  | { kind: 'finished'; metrics: TarMetrics }
   /** Another dataset, or a part of one. */
   | { kind: 'other'; error: OutputError }
   /** What another command made: that is not replaced, whatever is asked for. */
@@ -54,7 +55,7 @@ export async function inspectTarget(
       };
     }
     const differences = listDifferences(metrics, identity);
-    if (differences.length === 0) return { kind: 'finished', metrics };
+    if (differences.length === 0) return { kind: 'finished', metrics: metrics as unknown as TarMetrics };
     return other(`the dataset there is of another run: ${differences.join('; ')}`);
   }
   const unfinished = await readJson(outputs.identity);

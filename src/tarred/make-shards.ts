@@ -2,13 +2,13 @@ import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { OutputError } from '../errors.js';
 import { ensureFolder, removeFile, writeFileAtomic } from '../run/atomic-file.js';
-import { clearWork, readOutcomes, workFile } from '../shard/outcome-file.js';
+import { clearWork } from '../shard/outcome-file.js';
 import { packShards } from '../shard/pack-shards.js';
 import { PlanFile, writePlan, type ShardToWrite } from '../shard/plan-file.js';
 import { PLAN_FORMAT, type PackFailure, type PlanHeader } from '../shard/plan.js';
 import { writeFailure } from '../tar/write-failure.js';
 import type { TarContext } from './context.js';
-import { sumRows, type DatasetPlan } from './dataset-plan.js';
+import type { DatasetPlan } from './dataset-plan.js';
 import type { TarIdentity } from './identity.js';
 import type { ManifestInput } from './inputs.js';
 import { shardFiles, type TarOutputs } from './layout.js';
@@ -29,25 +29,33 @@ export interface ShardRun {
   identity: TarIdentity;
   /** What planning found. */
   failures: readonly PackFailure[];
-  /** Whether so many failed members are allowed. */
-  isWithin: (failedMembers: number) => boolean;
   context: TarContext;
 }
 
 /** What came of the shards. */
 export interface MadeShards {
-  /** Rows of the shards' manifests. */
-  written: RowSum;
+  /** Rows of the shards' manifests, shard by shard, one dataset after the other. */
+  shards: readonly RowSum[];
   /** Members that could not be made. */
   failures: readonly PackFailure[];
   /** Null where no audio is packed. */
   planHash: string | null;
+  /** Files of each shard, in the same order; empty where no audio is packed. */
+  files: readonly ShardFile[];
   members: number;
   copied: number;
   tarBytes: number;
   clippedSamples: number;
   invalidSamples: number;
   warnings: readonly string[];
+}
+
+/** The tar of a shard. */
+export interface ShardFile {
+  /** Relative to the target folder. */
+  tar: string;
+  bytes: number;
+  members: number;
 }
 
 /** So many warnings of members are kept, of all shards. */
@@ -60,7 +68,6 @@ const LINES_A_WRITE = 500;
 export async function writeManifests(run: ShardRun): Promise<MadeShards> {
   const { outputs, options, datasets, context } = run;
   const shardItems = itemsOf(run);
-  const written = { rows: 0, micros: 0 };
   for (const dataset of datasets) {
     for (const [index, rows] of shardRows(dataset).entries()) {
       const shardId = dataset.firstShard + index;
@@ -79,13 +86,12 @@ export async function writeManifests(run: ShardRun): Promise<MadeShards> {
         await flush();
       });
     }
-    written.rows += dataset.kept.rows;
-    written.micros += dataset.kept.micros;
   }
   return {
-    written,
+    shards: datasets.flatMap(({ shards }) => shards),
     failures: [],
     planHash: null,
+    files: [],
     members: 0,
     copied: 0,
     tarBytes: 0,
@@ -95,23 +101,15 @@ export async function writeManifests(run: ShardRun): Promise<MadeShards> {
   };
 }
 
-/**
- * Writes the plan and makes its shards; goes on with those of an earlier run with the same plan. Shards with members that failed are made again,
- * where these are more than allowed: what was wrong may have been put right.
- */
+/** Writes the plan and makes its shards; goes on with those of an earlier run with the same plan. Members that cannot be made are left out. */
 export async function makeShards(run: ShardRun): Promise<MadeShards> {
   const { outputs, options, context } = run;
   const plan = await placePlan(run);
-  const all = plan.shards.map((_, shard) => shard);
-  const earlier = await readOutcomes(plan, outputs.workFolder);
-  const failedBefore = all.filter((shard) => (earlier[shard]?.failures.length ?? 0) > 0);
-  const isAgain = !run.isWithin(failedBefore.reduce((sum, shard) => sum + (earlier[shard]?.failures.length ?? 0), 0));
-  if (isAgain) for (const shard of failedBefore) await forgetShard(outputs, plan, shard);
   const outcomes = await packShards({
     plan,
     folder: outputs.folder,
     workFolder: outputs.workFolder,
-    shards: all,
+    shards: plan.shards.map((_, shard) => shard),
     jobs: options.jobs,
     silenceSeconds: options.recordingTimeoutSeconds,
     overwrite: options.overwrite,
@@ -123,9 +121,14 @@ export async function makeShards(run: ShardRun): Promise<MadeShards> {
   const sum = (count: (outcome: (typeof outcomes)[number]) => number): number =>
     outcomes.reduce((total, outcome) => total + count(outcome), 0);
   return {
-    written: { rows: sum(({ rows }) => rows), micros: sum(({ durationMicros }) => durationMicros) },
+    shards: outcomes.map(({ rows, durationMicros }) => ({ rows, micros: durationMicros })),
     failures: outcomes.flatMap(({ failures }) => failures),
     planHash: plan.hash,
+    files: outcomes.map(({ shard, tarBytes, members }) => ({
+      tar: plan.shards[shard]?.tar ?? '',
+      bytes: tarBytes,
+      members,
+    })),
     members: sum(({ members }) => members),
     copied: sum(({ copied }) => copied),
     tarBytes: sum(({ tarBytes }) => tarBytes),
@@ -215,16 +218,8 @@ function* shardsOf(run: ShardRun): Generator<ShardToWrite> {
       yield {
         ...shardFiles(dataset, shardId, run.options.shardManifests),
         items: shardItems.items(rows, shardId),
-        micros: sumRows(rows, run.table.durations).micros,
+        micros: dataset.shards[index]?.micros ?? 0,
       };
     }
   }
-}
-
-/** Forgets a shard that was made, its manifest first: then it is made anew. */
-async function forgetShard({ folder, workFolder }: TarOutputs, plan: PlanFile, shard: number): Promise<void> {
-  const place = plan.shards[shard];
-  if (place === undefined) return;
-  for (const file of [place.manifest, place.tar]) await removeFile(path.join(folder, file));
-  await removeFile(workFile(workFolder, shard, 'json'));
 }

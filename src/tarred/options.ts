@@ -56,9 +56,9 @@ export interface TarOptions {
   remainder?: 'spread' | 'drop' | undefined;
   /** Folder that relative paths of audio are joined to. Default: that of their manifest, else the current one. */
   base?: string | undefined;
-  /** Whether a row that cannot be used ends the run. Default `fail`. */
+  /** Whether a run of which more failed than `maxFailures` allows counts as failed; all that can be done is done either way. Default `fail`. */
   onError?: 'fail' | 'skip' | undefined;
-  /** With `skip`: failures that still count as success. Default: none. */
+  /** Rows and members that may fail. Default: none. */
   maxFailures?: { count: number } | { percent: number } | undefined;
   /** Processes that make shards. Default: one a core. */
   jobs?: number | undefined;

@@ -8,9 +8,9 @@ import type { PackFailure } from '../shard/plan.js';
 import { estimateBins } from './bins.js';
 import type { DatasetPlan } from './dataset-plan.js';
 import type { BaseDataset } from './grown.js';
-import type { TarIdentity } from './identity.js';
 import { datasetFiles, shardFiles, type TarOutputs } from './layout.js';
 import { createdDatetime, formatMetadata, type TarredMetadata } from './metadata.js';
+import type { TarMetrics } from './metrics.js';
 import type { ResolvedTarOptions } from './options.js';
 import type { TarSummary } from './summary.js';
 
@@ -22,28 +22,29 @@ export interface DoneRun {
   /** Seconds of each row, by its number; NaN where they are not known. */
   durations: readonly number[];
   base: BaseDataset | undefined;
-  identity: TarIdentity;
-  /** Null where no audio is packed. */
-  planHash: string | null;
   failures: readonly PackFailure[];
   summary: TarSummary;
+  metrics: TarMetrics;
   environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** Writes what belongs to whole datasets: manifests, metadata, failures, and the metrics last, as the sign that all is there. */
 export async function publishDatasets(run: DoneRun): Promise<void> {
-  const { outputs, datasets, failures } = run;
+  const { outputs, datasets, failures, summary } = run;
   await removeFile(outputs.metrics);
-  for (const dataset of datasets) {
+  for (const [index, dataset] of datasets.entries()) {
     const { manifest, metadata } = datasetFiles(dataset, versionOf(run.base));
     await writeFileAtomic(path.join(outputs.folder, manifest), (write) => writeFullManifest(run, dataset, write));
-    const text = formatMetadata(describeDataset(run, dataset), createdDatetime(run.environment));
+    const text = formatMetadata(
+      describeDataset(run, dataset, summary.datasets[index]?.smallestShard.rows ?? 0),
+      createdDatetime(run.environment),
+    );
     await writeFileAtomic(path.join(outputs.folder, metadata), (write) => write(text));
   }
   await writeFileAtomic(outputs.failures, async (write) => {
     for (const failure of failures) await write(`${JSON.stringify(failure)}\n`);
   });
-  await writeFileAtomic(outputs.metrics, (write) => write(`${JSON.stringify(describeRun(run), null, 2)}\n`));
+  await writeFileAtomic(outputs.metrics, (write) => write(`${JSON.stringify(run.metrics, null, 2)}\n`));
   await clearWorkFolder(outputs);
 }
 
@@ -96,8 +97,11 @@ async function copyLines(file: string, write: ChunkWriter): Promise<void> {
 }
 
 /** The metadata of a dataset, as NeMo's converter notes them. */
-export function describeDataset({ options, base, durations }: DoneRun, dataset: DatasetPlan): TarredMetadata {
-  const { bucket, partition, samplesPerShard } = dataset;
+function describeDataset(
+  { options, base, durations }: DoneRun,
+  { bucket, partition, firstShard }: DatasetPlan,
+  smallestShard: number,
+): TarredMetadata {
   const bins = (): number[] =>
     estimateBins(
       Float64Array.from(partition.rows, (row) => durations[row] ?? Number.NaN),
@@ -106,9 +110,10 @@ export function describeDataset({ options, base, durations }: DoneRun, dataset: 
   return {
     ...describeOptionsOf(options),
     version: versionOf(base) ?? 0,
-    samplesPerShard,
+    // Rows that are added later come in shards of this size; where all members of a shard failed, it is no guide.
+    samplesPerShard: base?.samplesPerShard ?? Math.max(1, smallestShard),
     isConcatenated: base !== undefined,
-    numShards: dataset.firstShard + partition.ends.length,
+    numShards: firstShard + partition.ends.length,
     maxDurationSeconds: bucket?.maxSeconds ?? options.maxDurationSeconds,
     minDurationSeconds: bucket?.minSeconds ?? options.minDurationSeconds,
     bucketing: bucket === undefined ? { numBuckets: options.dynamicBucketsNum, binsSeconds: bins() } : undefined,
@@ -132,43 +137,5 @@ export function describeOptionsOf(
     keepFilesTogether: options.keepFilesTogether,
     forceCodec,
     forceSamplingRate,
-  };
-}
-
-function describeRun({ identity, planHash, summary, options }: DoneRun): Record<string, unknown> {
-  const { read, planned, written, tooShort, tooLong, dropped } = summary;
-  const inSeconds = (micros: number): number => micros / 1e6;
-  return {
-    ...identity,
-    plan_hash: planHash,
-    complete: true,
-    rows_read: read.rows,
-    rows_written: written.rows,
-    rows_too_short: tooShort.rows,
-    rows_too_long: tooLong.rows,
-    rows_dropped: dropped.rows,
-    rows_refused: summary.refused,
-    rows_failed: summary.failed,
-    duration_planned_sec: inSeconds(planned.micros),
-    duration_written_sec: inSeconds(written.micros),
-    duration_too_short_sec: inSeconds(tooShort.micros),
-    duration_too_long_sec: inSeconds(tooLong.micros),
-    duration_dropped_sec: inSeconds(dropped.micros),
-    members: summary.members,
-    members_copied: summary.copied,
-    tar_bytes: summary.tarBytes,
-    clipped_samples: summary.clippedSamples,
-    invalid_samples: summary.invalidSamples,
-    shard_manifests: options.shardManifests,
-    datasets: summary.datasets.map(({ folder, shards, smallestShard, largestShard, planned: own, dropped: lost }) => ({
-      folder,
-      num_shards: shards,
-      smallest_shard_rows: smallestShard,
-      largest_shard_rows: largestShard,
-      rows_planned: own.rows,
-      duration_planned_sec: inSeconds(own.micros),
-      rows_dropped: lost.rows,
-    })),
-    warnings: summary.warnings,
   };
 }

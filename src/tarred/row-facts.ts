@@ -1,9 +1,8 @@
 import type { JsonObject } from '../manifest/json-object.js';
 import { memberNameFault } from '../tar/member-name.js';
 
-/** What decides where a row goes. */
-export interface RowFacts {
-  audioPath: string;
+/** The span of a row in its audio. */
+export interface RowTimes {
   /** NaN for null: all of the audio. */
   durationSeconds: number;
   /** NaN where the row says nothing. */
@@ -34,8 +33,8 @@ export function pathKeyOf(row: JsonObject): string | undefined {
   return PATH_KEYS.find((key) => row.has(key));
 }
 
-/** Reads path, duration and offset of a row of a NeMo manifest, or says why it has none. */
-export function readRowFacts(row: JsonObject): RowFacts | RowRefusal {
+/** The path of a row of a NeMo manifest, or why it has none. */
+export function readAudioPath(row: JsonObject): string | RowRefusal {
   const key = pathKeyOf(row);
   if (key === undefined) {
     const message = 'the row has no "audio_filepath"';
@@ -52,10 +51,15 @@ export function readRowFacts(row: JsonObject): RowFacts | RowRefusal {
   if (nameFault !== undefined || audioPath.endsWith('/')) {
     return { reason: 'bad_audio_filepath', message: `"${key}" is no path of a file: ${nameFault ?? 'it ends in "/"'}` };
   }
+  return audioPath;
+}
+
+/** Duration and offset of a row, or what is wrong with them. */
+export function readRowTimes(row: JsonObject): RowTimes | RowRefusal {
   const durationSeconds = readDuration(row);
   if (typeof durationSeconds !== 'number') return durationSeconds;
   const offsetSeconds = readOffset(row);
-  return typeof offsetSeconds === 'number' ? { audioPath, durationSeconds, offsetSeconds } : offsetSeconds;
+  return typeof offsetSeconds === 'number' ? { durationSeconds, offsetSeconds } : offsetSeconds;
 }
 
 function readDuration(row: JsonObject): number | RowRefusal {

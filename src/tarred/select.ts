@@ -1,12 +1,12 @@
 import { toMicros } from '../audio/times.js';
 import { JsonObject } from '../manifest/json-object.js';
-import { manifestLines } from '../manifest/lines.js';
+import { manifestLines, type ManifestLine } from '../manifest/lines.js';
 import { parseRowLine } from '../manifest/row-line.js';
 import { packedRows } from '../shard/packed-rows.js';
 import type { PackFailure } from '../shard/plan.js';
 import { FileTable, type AudioFolders, type PathFault } from './file-table.js';
 import type { ManifestInput } from './inputs.js';
-import { readRowFacts, type RowFacts } from './row-facts.js';
+import { readAudioPath, readRowTimes } from './row-facts.js';
 import { RowTable } from './row-table.js';
 
 /** Which rows are kept: those of a duration from the minimum on and below the maximum, in whole microseconds. Null is kept. */
@@ -106,13 +106,9 @@ class Selector {
         this.#refuse(index, line.number, row);
         continue;
       }
-      const facts = readRowFacts(row);
-      if ('reason' in facts) {
-        this.#refuse(index, line.number, facts);
-        continue;
-      }
-      const file = this.#table.files.numberOf(facts.audioPath, index);
-      this.#add(index, line.number, facts, file, line);
+      const audioPath = readAudioPath(row);
+      if (typeof audioPath === 'string') this.#add(row, this.#table.files.numberOf(audioPath, index), index, line);
+      else this.#refuse(index, line.number, audioPath);
     }
   }
 
@@ -128,17 +124,17 @@ class Selector {
     };
     let offsetBytes = 0;
     const copy = new CopiedRows(handle);
-    for await (const { line, row, audio } of packedRows(shards, { signal: this.#context.signal, onProblem })) {
+    for await (const { line: number, row, audio } of packedRows(shards, { signal: this.#context.signal, onProblem })) {
       this.#count();
-      const facts = readRowFacts(row);
-      if ('reason' in facts) {
-        this.#refuse(index, line, facts);
+      const audioPath = readAudioPath(row);
+      if (typeof audioPath !== 'string') {
+        this.#refuse(index, number, audioPath);
         continue;
       }
       const bytes = Buffer.from(row.stringify());
       await copy.add(bytes);
-      const file = this.#table.files.packedNumberOf(audio, index);
-      this.#add(index, line, facts, file, { offsetBytes, lengthBytes: bytes.length });
+      const place = { number, offsetBytes, lengthBytes: bytes.length };
+      this.#add(row, this.#table.files.packedNumberOf(audio, index), index, place);
       offsetBytes += bytes.length;
     }
     await copy.flush();
@@ -155,18 +151,22 @@ class Selector {
     return this.#found;
   }
 
-  #add(
-    input: number,
-    line: number,
-    { audioPath, durationSeconds, offsetSeconds }: RowFacts,
-    file: number,
-    place: { offsetBytes: number; lengthBytes: number },
-  ): void {
-    const fault = this.#table.files.faultOf(file);
+  /** Adds a row of a file. That there is no file is told before what else is wrong: without it nobody knows the duration. */
+  #add(row: JsonObject, file: number, input: number, place: LinePlace): void {
+    const { files } = this.#table;
+    const { number: line, offsetBytes, lengthBytes } = place;
+    const fault = files.faultOf(file);
     if (fault !== undefined) {
-      this.#refuse(input, line, describePathFault(fault, audioPath, this.#table.files.absolutePath(file)));
+      const absolute = files.absolutePath(file);
+      this.#refuse(input, line, describePathFault(fault, files.givenPath(file), absolute));
       return;
     }
+    const times = readRowTimes(row);
+    if ('reason' in times) {
+      this.#refuse(input, line, times);
+      return;
+    }
+    const { durationSeconds, offsetSeconds } = times;
     const found = this.#found;
     const micros = Number.isNaN(durationSeconds) ? 0 : toMicros(durationSeconds);
     found.read.micros += micros;
@@ -182,7 +182,6 @@ class Selector {
     }
     found.kept.rows += 1;
     found.kept.micros += micros;
-    const { offsetBytes, lengthBytes } = place;
     this.#table.push({ input, line, offsetBytes, lengthBytes, file, durationSeconds, offsetSeconds });
   }
 
@@ -204,6 +203,8 @@ class Selector {
     this.#context.onFailure?.(failure);
   }
 }
+
+type LinePlace = Pick<ManifestLine, 'number' | 'offsetBytes' | 'lengthBytes'>;
 
 interface LineFault {
   reason: string;
@@ -242,13 +243,17 @@ class CopiedRows {
 }
 
 function describePathFault(fault: PathFault, given: string, absolute: string): LineFault {
-  const shown = given === absolute ? JSON.stringify(given) : `${JSON.stringify(given)} (${JSON.stringify(absolute)})`;
-  if (fault === 'not_a_file') return { reason: 'missing_audio', message: `${shown} is no regular file` };
-  if (fault === 'unreadable') return { reason: 'missing_audio', message: `the folder of ${shown} cannot be read` };
-  const hint = /^[a-z][a-z0-9+]*:/iu.test(given)
-    ? 'copy the audio to this machine first: addresses are not followed'
-    : given.startsWith('/')
-      ? undefined
-      : 'relative paths are joined to the folder of their manifest, or else to the current one, or to --base alone';
-  return { reason: 'missing_audio', message: `there is no file ${shown}`, hint };
+  if (fault === 'not_a_file') return { reason: 'unreadable_recording', message: `"${absolute}" is not a regular file` };
+  if (fault === 'empty') return { reason: 'empty_recording', message: `"${absolute}" is empty` };
+  if (fault === 'unreadable') {
+    return { reason: 'unreadable_recording', message: `the folder of "${absolute}" cannot be read` };
+  }
+  if (/^[a-z][a-z0-9+]*:/iu.test(given)) {
+    const hint = 'copy the audio to this machine first: addresses are not followed';
+    return { reason: 'missing_recording', message: `there is no file "${given}"`, hint };
+  }
+  const hint = given.startsWith('/')
+    ? undefined
+    : 'relative paths are joined to the folder of their manifest, or else to the current one, or to --base alone';
+  return { reason: 'missing_recording', message: `there is no file "${absolute}"`, hint };
 }

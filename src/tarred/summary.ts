@@ -1,5 +1,7 @@
 import type { PackFailure } from '../shard/plan.js';
-import type { RowSum } from './select.js';
+import type { DatasetPlan } from './dataset-plan.js';
+import type { MadeShards } from './make-shards.js';
+import type { RowSum, Selection } from './select.js';
 
 /** What became of the rows of a run, and what it made. */
 export interface TarSummary {
@@ -14,9 +16,9 @@ export interface TarSummary {
   /** Left out so that shards are equal. */
   dropped: RowSum;
   /** Rows that cannot be used, by reason. */
-  refused: Readonly<Record<string, number>>;
-  /** Rows whose audio failed, by reason. */
-  failed: Readonly<Record<string, number>>;
+  failedRows: Readonly<Record<string, number>>;
+  /** Members that could not be made, by reason. */
+  failedMembers: Readonly<Record<string, number>>;
   /** Shortest and longest row that can be used; null where there is none. */
   shortestSeconds: number | null;
   longestSeconds: number | null;
@@ -28,7 +30,7 @@ export interface TarSummary {
   clippedSamples: number;
   invalidSamples: number;
   warnings: readonly string[];
-  /** The first failures of each reason. */
+  /** The first failure of each reason. */
   firstFailures: readonly PackFailure[];
 }
 
@@ -39,31 +41,96 @@ export interface DatasetSummary {
   /** Number of the first of its new shards: `audio_<firstShard>.tar`. */
   firstShard: number;
   shards: number;
-  /** Rows of the smallest and of the largest shard. */
-  smallestShard: number;
-  largestShard: number;
+  /** The least and the most of a shard; rows and time are not those of one and the same. */
+  smallestShard: RowSum;
+  largestShard: RowSum;
   planned: RowSum;
   dropped: RowSum;
 }
 
-/** How many failures of one reason a summary keeps. */
-const MAX_FIRST = 5;
+/** What a summary is made of. */
+export interface SummaryParts {
+  selection: Selection;
+  datasets: readonly DatasetPlan[];
+  /** Undefined where nothing was made: the shards are those of the plan. */
+  made: MadeShards | undefined;
+  warnings: readonly string[];
+}
 
-/** How many failures of each reason there are. */
-export function countReasons(failures: Iterable<PackFailure>): Record<string, number> {
+/** Sums up a run. */
+export function summarizeRun({ selection, datasets, made, warnings }: SummaryParts): TarSummary {
+  const { read, tooShort, tooLong, failures, shortestSeconds, longestSeconds } = selection;
+  const known = (seconds: number): number | null => (Number.isNaN(seconds) ? null : seconds);
+  const failedMembers = made?.failures ?? [];
+  return {
+    read,
+    planned: addUp(datasets.map(({ kept }) => kept)),
+    written: addUp(made?.shards ?? []),
+    tooShort,
+    tooLong,
+    dropped: addUp(datasets.map(({ dropped }) => dropped)),
+    failedRows: countReasons(failures),
+    failedMembers: countReasons(failedMembers),
+    shortestSeconds: known(shortestSeconds),
+    longestSeconds: known(longestSeconds),
+    datasets: summarizeDatasets(datasets, made),
+    members: made?.members ?? 0,
+    copied: made?.copied ?? 0,
+    tarBytes: made?.tarBytes ?? 0,
+    clippedSamples: made?.clippedSamples ?? 0,
+    invalidSamples: made?.invalidSamples ?? 0,
+    warnings: [...warnings, ...(made?.warnings ?? [])],
+    firstFailures: firstOfReasons([...failures, ...failedMembers]),
+  };
+}
+
+/** How many rows and members failed. */
+export function countFailures({ failedRows, failedMembers }: TarSummary): number {
+  return [...Object.values(failedRows), ...Object.values(failedMembers)].reduce((sum, count) => sum + count, 0);
+}
+
+function summarizeDatasets(datasets: readonly DatasetPlan[], made: MadeShards | undefined): DatasetSummary[] {
+  let first = 0;
+  return datasets.map(({ prefix, firstShard, shards, kept, dropped }) => {
+    const own = made?.shards.slice(first, first + shards.length) ?? shards;
+    first += shards.length;
+    return {
+      folder: prefix.replace(/\/$/u, ''),
+      firstShard,
+      shards: shards.length,
+      smallestShard: limitOf(own, Math.min),
+      largestShard: limitOf(own, Math.max),
+      planned: kept,
+      dropped,
+    };
+  });
+}
+
+function limitOf(shards: readonly RowSum[], pick: (a: number, b: number) => number): RowSum {
+  const [first = { rows: 0, micros: 0 }, ...rest] = shards;
+  return rest.reduce(
+    (found, { rows, micros }) => ({ rows: pick(found.rows, rows), micros: pick(found.micros, micros) }),
+    first,
+  );
+}
+
+function addUp(sums: readonly RowSum[]): RowSum {
+  const total = { rows: 0, micros: 0 };
+  for (const { rows, micros } of sums) {
+    total.rows += rows;
+    total.micros += micros;
+  }
+  return total;
+}
+
+function countReasons(failures: readonly PackFailure[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { reason } of failures) counts[reason] = (counts[reason] ?? 0) + 1;
   return counts;
 }
 
-/** The first failures of each reason, in their order. */
-export function firstOfReasons(failures: Iterable<PackFailure>): PackFailure[] {
-  const counts = new Map<string, number>();
-  const first: PackFailure[] = [];
-  for (const failure of failures) {
-    const count = (counts.get(failure.reason) ?? 0) + 1;
-    counts.set(failure.reason, count);
-    if (count <= MAX_FIRST) first.push(failure);
-  }
-  return first;
+function firstOfReasons(failures: readonly PackFailure[]): PackFailure[] {
+  const first = new Map<string, PackFailure>();
+  for (const failure of failures) if (!first.has(failure.reason)) first.set(failure.reason, failure);
+  return [...first.values()];
 }

@@ -2,38 +2,39 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
 import { audioArchitecture } from '../audio/architecture.js';
-import { CanceledError, CutroomError, UsageError } from '../errors.js';
-import { checkWritable, ensureFolder, writeFileAtomic } from '../run/atomic-file.js';
+import { CanceledError, CutroomError, OutputError, UsageError } from '../errors.js';
+import { checkWritable, ensureFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import { acquireLock, type Lock } from '../run/lock.js';
 import type { PackFailure } from '../shard/plan.js';
 import { VERSION } from '../version.js';
 import type { TarContext } from './context.js';
-import { planDatasets, type DatasetPlan } from './dataset-plan.js';
+import { planDatasets, warnOfLostMembers, type DatasetPlan } from './dataset-plan.js';
 import { inheritOptions, readBaseDataset, type BaseDataset } from './grown.js';
 import { inspectTarget, type TarIdentity } from './identity.js';
 import { Inputs } from './inputs.js';
 import { datasetFiles, outputsOf, removeEarlierFiles, removeIfEmpty, type TarOutputs } from './layout.js';
 import { MemberPlans } from './member-plan.js';
 import { createdDatetime, formatMetadata, readMetadata } from './metadata.js';
+import { metricsOf, summaryOfMetrics, type TarMetrics } from './metrics.js';
 import { describeTarOptions, resolveTarOptions, type ResolvedTarOptions, type TarOptions } from './options.js';
-import { makeShards, writeManifests, type MadeShards, type ShardRun } from './make-shards.js';
+import { makeShards, writeManifests, type ShardRun } from './make-shards.js';
 import { clearWorkFolder, describeOptionsOf, publishDatasets, versionOf } from './publish.js';
-import { selectRows, type RowSum, type Selection } from './select.js';
-import { countReasons, firstOfReasons, type TarSummary } from './summary.js';
+import { selectRows, type Selection } from './select.js';
+import { countFailures, summarizeRun, type TarSummary } from './summary.js';
 
 /** How a run ended. */
 export interface TarResult {
-  /**
-   * `preview`: nothing was written. `already_done`: an earlier run made these very outputs. `refused`: more rows than allowed cannot be used,
-   * nothing was written. `failed`: more members than allowed could not be made; the shards are kept, the dataset is not finished.
-   */
-  kind: 'packed' | 'manifests' | 'preview' | 'metadata' | 'already_done' | 'refused' | 'failed';
+  /** `preview`: nothing was written. `already_done`: an earlier run finished this very dataset, and nothing was touched. */
+  kind: 'packed' | 'manifests' | 'preview' | 'metadata' | 'already_done';
   /** Absolute. */
   targetDir: string;
-  /** Absolute path of the list of failures; undefined where none is written. */
+  /** Absolute paths of the list of failures and of the metrics; undefined where none are written. */
   failuresPath: string | undefined;
+  metricsPath: string | undefined;
   /** Undefined where only metadata were written. */
   summary: TarSummary | undefined;
+  /** False when more failed than is allowed. */
+  isWithinLimit: boolean;
   /** Wall time. */
   seconds: number;
 }
@@ -92,20 +93,9 @@ async function writeDefaultMetadata(
   );
   await ensureFolder(targetDir);
   await writeFileAtomic(path.join(targetDir, 'default_metadata.yaml'), (write) => write(text));
-  return { kind: 'metadata', targetDir, failuresPath: undefined, summary: undefined };
+  const paths = { failuresPath: undefined, metricsPath: undefined };
+  return { kind: 'metadata', targetDir, ...paths, summary: undefined, isWithinLimit: true };
 }
-
-const NOTHING: MadeShards = {
-  written: { rows: 0, micros: 0 },
-  failures: [],
-  planHash: null,
-  members: 0,
-  copied: 0,
-  tarBytes: 0,
-  clippedSamples: 0,
-  invalidSamples: 0,
-  warnings: [],
-};
 
 class TarRun {
   readonly #options: ResolvedTarOptions;
@@ -114,8 +104,6 @@ class TarRun {
   readonly #context: TarContext;
   readonly #outputs: TarOutputs;
   readonly #warnings: string[] = [];
-  #datasets: readonly DatasetPlan[] = [];
-  #selection: Selection | undefined;
 
   constructor(options: ResolvedTarOptions, inputs: Inputs, base: BaseDataset | undefined, context: TarContext) {
     this.#options = options;
@@ -132,18 +120,24 @@ class TarRun {
       throw new UsageError(`--only-manifests tells where files lie, and those of "${packed.path}" lie in tars`);
     }
     const selection = await this.#select();
-    this.#selection = selection;
     this.#warnings.push(...selection.warnings);
-    if (!this.#isWithin(selection.failures.length)) return this.#end('refused', NOTHING);
-    this.#datasets = planDatasets(selection, this.#options, this.#base, this.#warnings);
-    const members = this.#nameMembers(selection);
-    if (dryRun) return this.#end('preview', NOTHING);
+    if (dryRun) {
+      const datasets = planDatasets(selection, this.#options, this.#base, this.#warnings);
+      this.#nameMembers(selection, datasets);
+      const summary = summarizeRun({ selection, datasets, made: undefined, warnings: this.#warnings });
+      return this.#end('preview', summary);
+    }
+    // A dataset that is finished needs neither its audio any more, nor a plan.
+    const identity = this.#identify();
+    const earlier = await inspectTarget(this.#outputs, identity, undefined);
+    const isDone = earlier.kind === 'finished' && !this.#options.overwrite;
+    const datasets = isDone ? [] : planDatasets(selection, this.#options, this.#base, this.#warnings);
     await ensureFolder(targetDir);
     await checkWritable(this.#outputs.metrics);
     await ensureFolder(this.#outputs.workFolder);
     const lock = await this.#lock();
     try {
-      return await this.#runLocked(selection, members, lock);
+      return await this.#runLocked({ selection, datasets, identity, lock });
     } finally {
       await lock.release();
       await removeIfEmpty(this.#outputs.workFolder);
@@ -163,8 +157,8 @@ class TarRun {
     );
   }
 
-  #nameMembers({ table }: Selection): MemberPlans {
-    const rows = this.#datasets.map(({ partition }) => partition.rows);
+  #nameMembers({ table }: Selection, datasets: readonly DatasetPlan[]): MemberPlans {
+    const rows = datasets.map(({ partition }) => partition.rows);
     const plans = new MemberPlans(table, this.#inputs.all, this.#options, rows, this.#base?.stems);
     const { collisionCount, firstCollision, subMarkCount, bareCount } = plans;
     if (collisionCount > 0) {
@@ -183,17 +177,19 @@ class TarRun {
     return plans;
   }
 
-  async #runLocked(selection: Selection, members: MemberPlans, lock: Lock): Promise<Omit<TarResult, 'seconds'>> {
-    const { overwrite, onlyManifests } = this.#options;
+  async #runLocked({ selection, datasets, identity, lock }: LockedRun): Promise<Omit<TarResult, 'seconds'>> {
+    const { overwrite, onlyManifests, shardManifests } = this.#options;
     const outputs = this.#outputs;
-    const identity = this.#identify();
-    const earlier = await inspectTarget(outputs, identity, this.#listAdded());
+    const earlier = await inspectTarget(outputs, identity, this.#listAdded(datasets));
     if (earlier.kind === 'foreign') throw earlier.error;
     if (earlier.kind === 'finished' && !overwrite) {
+      await requireShards(outputs, earlier.metrics);
       await clearWorkFolder(outputs);
-      return this.#end('already_done', this.#readBack(selection, earlier.metrics));
+      return this.#end('already_done', summaryOfMetrics(earlier.metrics));
     }
     if (earlier.kind === 'other' && !overwrite) throw earlier.error;
+    if (datasets.length === 0) throw datasetGone(outputs);
+    const members = this.#nameMembers(selection, datasets);
     if (earlier.kind === 'other' || earlier.kind === 'finished') await this.#clear();
     await writeFileAtomic(outputs.identity, (write) => write(`${JSON.stringify(identity)}\n`));
     const signal = AbortSignal.any([lock.lost, ...(this.#context.signal === undefined ? [] : [this.#context.signal])]);
@@ -201,31 +197,30 @@ class TarRun {
       outputs,
       options: this.#options,
       inputs: this.#inputs.all,
-      datasets: this.#datasets,
+      datasets,
       table: selection.table,
       members,
       identity,
-      failures: [...selection.failures, ...this.#listDropped(selection)],
-      isWithin: (count) => this.#isWithin(count + selection.failures.length),
+      failures: [...selection.failures, ...this.#listDropped(selection, datasets)],
       context: { ...this.#context, signal },
     };
     const made = onlyManifests ? await writeManifests(shardRun) : await makeShards(shardRun);
-    if (!this.#isWithin(selection.failures.length + made.failures.length)) return this.#end('failed', made);
+    warnOfLostMembers(datasets, made, this.#warnings);
     this.#context.onProgress?.({ stage: 'finish' });
     await lock.confirm();
+    const summary = summarizeRun({ selection, datasets, made, warnings: this.#warnings });
     await publishDatasets({
       outputs,
       options: this.#options,
-      datasets: this.#datasets,
+      datasets,
       durations: selection.table.durations,
       base: this.#base,
-      identity,
-      planHash: made.planHash,
       failures: [...shardRun.failures, ...made.failures],
-      summary: this.#summarize(selection, made),
+      summary,
+      metrics: metricsOf(identity, summary, made, shardManifests),
       environment: this.#context.environment ?? {},
     });
-    return this.#end(onlyManifests ? 'manifests' : 'packed', made);
+    return this.#end(onlyManifests ? 'manifests' : 'packed', summary);
   }
 
   async #clear(): Promise<void> {
@@ -234,9 +229,9 @@ class TarRun {
     if (this.#base === undefined) await removeEarlierFiles(this.#outputs);
   }
 
-  #listAdded(): string[] | undefined {
+  #listAdded(datasets: readonly DatasetPlan[]): string[] | undefined {
     if (this.#base === undefined) return undefined;
-    const files = this.#datasets.flatMap((dataset) => Object.values(datasetFiles(dataset, versionOf(this.#base))));
+    const files = datasets.flatMap((dataset) => Object.values(datasetFiles(dataset, versionOf(this.#base))));
     return files.map((file) => path.join(this.#outputs.folder, file));
   }
 
@@ -266,8 +261,8 @@ class TarRun {
     });
   }
 
-  *#listDropped({ table }: Selection): Generator<PackFailure> {
-    for (const { partition, bucket } of this.#datasets) {
+  *#listDropped({ table }: Selection, datasets: readonly DatasetPlan[]): Generator<PackFailure> {
+    for (const { partition, bucket } of datasets) {
       const where = bucket === undefined ? '' : ` of bucket${bucket.number}`;
       for (const row of partition.dropped) {
         const duration = table.durations[row] ?? Number.NaN;
@@ -284,73 +279,53 @@ class TarRun {
     }
   }
 
-  #isWithin(failures: number): boolean {
+  #end(kind: TarResult['kind'], summary: TarSummary): Omit<TarResult, 'seconds'> {
+    const { failures, metrics } = this.#outputs;
+    const paths = kind === 'preview' ? undefined : { failures, metrics };
+    return {
+      kind,
+      targetDir: this.#options.targetDir,
+      failuresPath: paths?.failures,
+      metricsPath: paths?.metrics,
+      summary,
+      isWithinLimit: this.#isWithin(summary),
+    };
+  }
+
+  #isWithin(summary: TarSummary): boolean {
     const { onError, maxFailures } = this.#options;
     if (onError === 'skip') return true;
+    const failures = countFailures(summary);
     if ('count' in maxFailures) return failures <= maxFailures.count;
-    return failures <= (maxFailures.percent / 100) * (this.#selection?.read.rows ?? 0);
+    return failures <= (maxFailures.percent / 100) * summary.read.rows;
   }
+}
 
-  /** What the metrics of a finished run say was made. */
-  #readBack({ failures }: Selection, metrics: Readonly<Record<string, unknown>>): MadeShards {
-    const numberOf = (key: string): number => Number(metrics[key] ?? 0);
-    const reasons = (metrics['rows_failed'] ?? {}) as Record<string, number>;
-    const failed = Object.entries(reasons).flatMap(([reason, count]) =>
-      Array.from({ length: count }, (): PackFailure => ({ kind: 'member', reason, message: '', file: '', line: 0 })),
-    );
-    return {
-      ...NOTHING,
-      written: { rows: numberOf('rows_written'), micros: Math.round(numberOf('duration_written_sec') * 1e6) },
-      failures: failures.length + failed.length > 0 ? failed : [],
-      members: numberOf('members'),
-      copied: numberOf('members_copied'),
-      tarBytes: numberOf('tar_bytes'),
-      clippedSamples: numberOf('clipped_samples'),
-      invalidSamples: numberOf('invalid_samples'),
-    };
-  }
-
-  #end(kind: TarResult['kind'], made: MadeShards): Omit<TarResult, 'seconds'> {
-    const { targetDir } = this.#options;
-    const summary = this.#selection === undefined ? undefined : this.#summarize(this.#selection, made);
-    const isListed = kind === 'packed' || kind === 'manifests' || kind === 'already_done';
-    return { kind, targetDir, failuresPath: isListed ? this.#outputs.failures : undefined, summary };
-  }
-
-  #summarize(selection: Selection, made: MadeShards): TarSummary {
-    const { read, tooShort, tooLong, failures, shortestSeconds, longestSeconds } = selection;
-    const total = (sums: readonly RowSum[]): RowSum => ({
-      rows: sums.reduce((sum, { rows }) => sum + rows, 0),
-      micros: sums.reduce((sum, { micros }) => sum + micros, 0),
+/** @throws OutputError where a shard of a finished dataset is gone or changed */
+async function requireShards({ folder }: TarOutputs, { shards }: TarMetrics): Promise<void> {
+  for (const { tar, tar_bytes: bytes } of shards) {
+    const file = path.join(folder, tar);
+    const found = await sizeOf(file);
+    if (found === bytes) continue;
+    const state = found === undefined ? 'it is gone' : `it has ${found} bytes, and had ${bytes}`;
+    throw new OutputError(`The finished dataset does not hold "${file}" any more: ${state}`, {
+      path: file,
+      hint: 'Give --overwrite to make the shards again.',
     });
-    const known = (seconds: number): number | null => (Number.isNaN(seconds) ? null : seconds);
-    return {
-      read,
-      planned: total(this.#datasets.map(({ kept }) => kept)),
-      written: made.written,
-      tooShort,
-      tooLong,
-      dropped: total(this.#datasets.map(({ dropped }) => dropped)),
-      refused: countReasons(failures),
-      failed: countReasons(made.failures),
-      shortestSeconds: known(shortestSeconds),
-      longestSeconds: known(longestSeconds),
-      datasets: this.#datasets.map(({ prefix, firstShard, partition, smallestShard, largestShard, kept, dropped }) => ({
-        folder: prefix.replace(/\/$/u, ''),
-        firstShard,
-        shards: partition.ends.length,
-        smallestShard,
-        largestShard,
-        planned: kept,
-        dropped,
-      })),
-      members: made.members,
-      copied: made.copied,
-      tarBytes: made.tarBytes,
-      clippedSamples: made.clippedSamples,
-      invalidSamples: made.invalidSamples,
-      warnings: [...this.#warnings, ...made.warnings],
-      firstFailures: firstOfReasons([...failures, ...made.failures]),
-    };
   }
+}
+
+/** It was there when the run began. */
+function datasetGone({ folder, metrics }: TarOutputs): OutputError {
+  return new OutputError(`The finished dataset in "${folder}" was removed meanwhile`, {
+    path: metrics,
+    hint: 'Run the same command again, and see that only cutroom works in the folder.',
+  });
+}
+
+interface LockedRun {
+  selection: Selection;
+  datasets: readonly DatasetPlan[];
+  identity: TarIdentity;
+  lock: Lock;
 }

@@ -21,14 +21,18 @@ describe('cutroom tar', () => {
     );
     expect(exitCode).toBe(0);
     expect(stdout).toBe('');
-    expect(stderr).toBe(
+    expect(stderr.replace(/time {9}\d+ s/u, 'time         0 s')).toBe(
       [
         'Wrote the manifests; no audio was packed.',
-        '  in        3 rows, 3.500 h',
-        '  out       2 rows, 1.500 h',
-        '  too long  1 row, 2.000 h',
-        '  shards    1 of 2 rows',
-        `  dataset   ${place.target}`,
+        '  rows         3 read, 2 planned',
+        '  rows failed  none',
+        '  too long     1 row, 2.000000 h',
+        '  shards       1',
+        '  samples      2, 2 a shard',
+        '  audio        1.500000 h, 1.500000 h a shard',
+        '  time         0 s',
+        `  dataset      ${place.target}`,
+        `  metrics      ${place.target}/metrics.json`,
         '',
       ].join('\n'),
     );
@@ -49,14 +53,17 @@ describe('cutroom tar', () => {
     ];
     const { stderr, exitCode } = await runCli(tar(...flags, '--workers', '-1'));
     expect(exitCode).toBe(0);
-    expect(stderr).toBe(
+    expect(stderr.replace(/time {10}\d+ s/u, 'time          0 s')).toBe(
       [
         'Planned; nothing was written.',
+        '  rows          4 read, 4 planned',
+        '  rows failed   none',
         '  shortest row  1.5 s',
         '  longest row   7200 s',
-        '  rows          4 of 4',
-        '  audio         3.500 h of 3.500 h',
-        '  shards        2 of 2 rows',
+        '  shards        2',
+        '  samples       4, 2 a shard',
+        '  audio         3.500417 h, 0.500417 to 3.000000 h a shard',
+        '  time          0 s',
         '',
       ].join('\n'),
     );
@@ -73,44 +80,62 @@ describe('cutroom tar', () => {
       read: { rows: 3, duration_sec: 12_600 },
       written: { rows: 2 },
       dropped: { rows: 1, duration_sec: 7200 },
-      datasets: [{ folder: '', num_shards: 2, smallest_shard_rows: 1, largest_shard_rows: 1 }],
-      failures_path: path.join(place.target, 'failures.jsonl'),
+      datasets: [{ folder: '', num_shards: 2, smallest_shard: { rows: 1 }, largest_shard: { rows: 1 } }],
+      within_max_failures: true,
+      outputs: { failures: path.join(place.target, 'failures.jsonl') },
     });
   });
 
-  it('lists rows that cannot be used, writes nothing and ends with 1', async () => {
+  it('does what can be done, counts rows that failed by reason and ends with 1', async () => {
     const lines = Array.from({ length: 8 }, (_, index) => rowOf(`gone${index}.wav`));
     const bad = place.addManifest('bad.json', [rowOf('a.wav'), ...lines, '{]'], ['a.wav']);
-    const { stderr, exitCode } = await runCli(tar('--manifest-path', bad, '--num-shards', '1'));
-    expect(exitCode).toBe(1);
-    expect(stderr.match(/there is no file/gu)).toHaveLength(5);
-    expect(stderr).toContain(`${bad}:2: there is no file "gone0.wav" ("${path.join(place.folder, 'gone0.wav')}")`);
-    expect(stderr).toContain('3 more of missing_audio\n');
-    expect(stderr).toContain(`${bad}:10:2: `);
-    expect(stderr).toContain('Nothing was written.\n  in  10 rows');
-    expect(stderr).toContain(
-      'error: 9 rows cannot be used: nothing was written\nhint: --on-error skip leaves them out',
-    );
+    const flags = tar('--manifest-path', bad, '--num-shards', '1');
+    const dry = await runCli([...flags, '--dry-run']);
+    expect(dry.exitCode).toBe(1);
+    expect(dry.stderr).toContain('Planned; nothing was written.\n  rows          10 read, 1 planned\n');
+    expect(dry.stderr).toContain('  rows failed   missing_recording 8, invalid_json 1\n');
     expect(existsSync(place.target)).toBe(false);
-    const verbose = await runCli(tar('--manifest-path', bad, '--num-shards', '1', '--verbose'));
+    const verbose = await runCli([...flags, '--dry-run', '--verbose']);
     expect(verbose.stderr.match(/there is no file/gu)).toHaveLength(8);
-    const quiet = await runCli(tar('--manifest-path', bad, '--num-shards', '1', '--quiet'));
-    expect(quiet.stderr.trimEnd().split('\n')).toHaveLength(2);
-    const skipped = await runCli(tar('--manifest-path', bad, '--num-shards', '1', '--on-error', 'skip'));
+
+    const { stderr, exitCode } = await runCli(flags);
+    expect(exitCode).toBe(1);
+    const first = `${bad}:2: there is no file "${path.join(place.folder, 'gone0.wav')}"\n    hint: relative paths`;
+    expect(stderr).toContain(`The first failure of each reason:\n  ${first}`);
+    expect(stderr).toContain(`\n  ${bad}:10:2: `);
+    expect(stderr).toContain('  rows failed  missing_recording 8, invalid_json 1\n');
+    const failuresPath = path.join(place.target, 'failures.jsonl');
+    expect(stderr).toContain(`  failures     ${failuresPath}\n`);
+    expect(readFileSync(failuresPath, 'utf8').trimEnd().split('\n')).toHaveLength(9);
+
+    const again = await runCli([...flags, '--verbose']);
+    expect(again.exitCode).toBe(1);
+    expect(again.stderr).toContain('This dataset is finished already; nothing was done.\n');
+    expect(again.stderr.match(/there is no file/gu)).toHaveLength(8);
+    const quiet = await runCli([...flags, '--quiet']);
+    expect(quiet.stderr).toBe(`error: some of the data failed; see "${failuresPath}"\n`);
+    const skipped = await runCli([...flags, '--on-error', 'skip', '--overwrite']);
     expect(skipped.exitCode).toBe(0);
-    expect(skipped.stderr).toContain('refused   missing_audio 8, invalid_json 1\n');
-    const failures = readFileSync(path.join(place.target, 'failures.jsonl'), 'utf8');
-    expect(failures.trimEnd().split('\n')).toHaveLength(9);
+  });
+
+  it('lists with --verbose what failed where no row can be used', async () => {
+    const bad = place.addManifest('bad.json', ['{]', '{}'], []);
+    const { stderr, exitCode } = await runCli(tar('--manifest-path', bad, '--num-shards', '1', '--verbose'));
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`${bad}:2: the row has no "audio_filepath"`);
+    expect(stderr).toContain('error: No row of');
   });
 
   it('packs audio and tells the time it took', async () => {
     const flags = ['--target-dir', place.target, '--num-shards', '1', '--jobs', '1'];
     const { stderr, exitCode } = await runCli(['tar', '--manifest-path', manifest, ...flags]);
     expect(exitCode).toBe(0);
-    expect(stderr).toMatch(/^Done\.\n {2}in {7}3 rows, 3\.500 h\n {2}out/u);
-    expect(stderr).toMatch(/\n {2}members {2}3 copied, 0 encoded, 4 kB\n {2}time {5}\d+ s, [\d,]+ rows\/s\n/u);
+    expect(stderr).toMatch(
+      /^Done\.\n {2}rows {12}3 read, 3 planned\n {2}rows failed {5}none\n {2}members failed {2}none\n/u,
+    );
+    expect(stderr).toMatch(/\n {2}copied {10}3 of 3 members as they are\n {2}time {12}\d+ s, \d+ × real time\n/u);
     const again = await runCli(['tar', '--manifest-path', manifest, ...flags]);
-    expect(again.stderr).toContain('This run is finished already; nothing was done.\n');
+    expect(again.stderr).toContain('This dataset is finished already; nothing was done.\n');
   });
 
   it.each([

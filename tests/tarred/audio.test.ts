@@ -68,8 +68,9 @@ describe('members of tarDataset()', () => {
       jsonLines([rowOf('x.1.flac', 2, { shard_id: 7, lang: 'en' }), rowOf('y.flac', 1), rowOf('gone.flac', 1)]),
     );
     const input = path.join(place.folder, 'in/data.jsonl');
-    expect((await place.run(input, { onlyManifests: false })).summary?.refused).toEqual({ row_without_member: 1 });
-    const { summary } = await place.run(input, { onlyManifests: false, onError: 'skip' });
+    const { summary, isWithinLimit } = await place.run(input, { onlyManifests: false });
+    expect(isWithinLimit).toBe(false);
+    expect(summary?.failedRows).toEqual({ row_without_member: 1 });
     expect(summary).toMatchObject({ read: { rows: 3 }, written: { rows: 2 }, copied: 2 });
     expect(await membersOf('audio_0.tar')).toEqual([
       ['x_1.flac', Buffer.alloc(300, 7)],

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { InputError, OutputError, UsageError } from '#cutroom/errors.js';
+import type { TarOptions } from '#cutroom/tarred/options.js';
 import { tarDataset } from '#cutroom/tarred/tar-dataset.js';
 import { rowOf, TarFolder, type Json } from './tar-runs.js';
 
@@ -119,26 +120,25 @@ describe('bad input of tarDataset()', () => {
     ['{"audio_filepath": "a.wav", "duration": "3"}', 'bad_duration', /is "3"/u],
     ['{"audio_filepath": "a.wav", "duration": 1, "offset": -0.1}', 'bad_offset', /is -0.1/u],
     ['{"audio_filepath": "a.wav", "duration": 1, "offset": "0"}', 'bad_offset', /is "0"/u],
-    ['{"audio_filepath": "gone.wav", "duration": 1}', 'missing_audio', /no file "gone.wav"/u],
-    ['{"audio_filepath": "s3://b/a.wav", "duration": 1}', 'missing_audio', /addresses are not followed/u],
-    ['{"audio_filepath": "folder", "duration": 1}', 'missing_audio', /no regular file/u],
+    ['{"audio_filepath": "gone.wav", "duration": 1}', 'missing_recording', /no file ".*gone.wav"/u],
+    ['{"audio_filepath": "gone.wav"}', 'missing_recording', /no file ".*gone.wav"/u],
+    ['{"audio_filepath": "s3://b/a.wav", "duration": 1}', 'missing_recording', /addresses are not followed/u],
+    ['{"audio_filepath": "folder", "duration": 1}', 'unreadable_recording', /not a regular file/u],
+    ['{"audio_filepath": "empty.wav", "duration": 1}', 'empty_recording', /is empty/u],
   ];
 
-  it('is refused line by line before anything is written, or left out and listed', async () => {
+  it('is left out, listed line by line and counted', async () => {
     place.addFile('folder/x');
     place.addFile('a.wav');
-    const manifest = place.addManifest('m.json', [rowOf('good.wav'), ...BAD.map(([line]) => line)]);
+    place.addFile('empty.wav', '');
+    const manifest = place.addManifest('m.json', [rowOf('good.wav'), ...BAD.map(([line]) => line)], ['good.wav']);
     const seen: unknown[] = [];
-    const refused = await tarDataset(
-      { manifestPaths: [manifest], targetDir: place.target, numShards: 1 },
+    const result = await tarDataset(
+      { manifestPaths: [manifest], targetDir: place.target, numShards: 1, onlyManifests: true },
       { onFailure: ({ line }) => seen.push(line) },
     );
-    expect(refused.kind).toBe('refused');
+    expect(result).toMatchObject({ kind: 'manifests', isWithinLimit: false });
     expect(seen).toEqual(BAD.map((_, index) => index + 2));
-    expect(existsSync(place.target)).toBe(false);
-
-    const { kind, summary } = await place.run(manifest, { onError: 'skip' });
-    expect(kind).toBe('manifests');
     expect(place.rows()).toHaveLength(1);
     const failures = place.rows('failures.jsonl');
     expect(failures.map(({ reason }) => reason)).toEqual(BAD.map(([, reason]) => reason));
@@ -146,15 +146,39 @@ describe('bad input of tarDataset()', () => {
       expect(`${String(failures[index]?.['message'])} ${String(failures[index]?.['hint'])}`).toMatch(message);
       expect(failures[index]).toMatchObject({ kind: 'row', file: manifest, line: index + 2 });
     }
-    const counted = Object.values(summary?.refused ?? {}).reduce((sum, count) => sum + count, 0);
-    expect(counted + (summary?.written.rows ?? 0)).toBe(summary?.read.rows);
+    const { failed_rows: counts, first_failures: first } = JSON.parse(place.read('metrics.json')) as Json;
+    expect(counts).toEqual(result.summary?.failedRows);
+    expect((first as Json[]).map(({ reason }) => reason)).toEqual(Object.keys(counts as Json));
+    const counted = Object.values(counts as Record<string, number>).reduce((sum, count) => sum + count, 0);
+    expect(counted + (result.summary?.written.rows ?? 0)).toBe(result.summary?.read.rows);
   });
 
-  it('is allowed up to --max-failures', async () => {
+  it('fails the run beyond --max-failures, also when it is finished already, unless it is to be skipped', async () => {
     const manifest = place.addManifest('m.json', [rowOf('a.wav'), rowOf('b.wav'), '{}', rowOf('c.wav')]);
-    expect((await place.run(manifest, { maxFailures: { percent: 24 } })).kind).toBe('refused');
-    expect((await place.run(manifest, { maxFailures: { percent: 25 } })).kind).toBe('manifests');
-    expect((await place.run(manifest, { maxFailures: { count: 1 }, overwrite: true })).kind).toBe('manifests');
+    const isWithin = async (options: TarOptions): Promise<boolean> =>
+      (await place.run(manifest, options)).isWithinLimit;
+    expect(await isWithin({ dryRun: true })).toBe(false);
+    expect(await isWithin({})).toBe(false);
+    const before = place.listing().map((name) => place.read(name));
+    expect(await place.run(manifest)).toMatchObject({ kind: 'already_done', isWithinLimit: false });
+    expect(await isWithin({ maxFailures: { percent: 24 } })).toBe(false);
+    expect(await isWithin({ maxFailures: { percent: 25 } })).toBe(true);
+    expect(await isWithin({ maxFailures: { count: 1 } })).toBe(true);
+    expect(await isWithin({ onError: 'skip' })).toBe(true);
+    expect(place.listing().map((name) => place.read(name))).toEqual(before);
+    expect(await isWithin({ overwrite: true, onError: 'skip' })).toBe(true);
+    expect(place.listing().map((name) => place.read(name))).toEqual(before);
+  });
+
+  it('leaves nothing to be written where no row can be used, or fewer than shards', async () => {
+    const none = place.run(place.addManifest('m.json', ['{}', rowOf('gone.wav')], []));
+    await expect(none).rejects.toThrow(/No row of ".*m.json" can be packed; the first failure: .*:1: the row has no/u);
+    await expect(none).rejects.toBeInstanceOf(InputError);
+    await expect(place.run(place.addManifest('m.json', ['\n']))).rejects.toThrow(/There is no row in ".*m.json"/u);
+    const few = place.run(place.addManifest('m.json', [rowOf('a.wav'), '{}']), { numShards: 2 });
+    await expect(few).rejects.toThrow('1 rows cannot fill 2 shards');
+    await expect(few).rejects.toMatchObject({ hint: expect.stringContaining('1 others cannot be used') });
+    expect(existsSync(place.target)).toBe(false);
   });
 
   it('may be a manifest that is not there, or a folder', async () => {
@@ -186,6 +210,20 @@ describe('runs of tarDataset()', () => {
     await expect(changed).rejects.toThrow(/the manifests have another content/u);
   });
 
+  it('that are finished need their audio no more, and all shards still', async () => {
+    const manifest = place.addManifest('m.json', manyRows(6));
+    const options = { numShards: 2, onlyManifests: false };
+    const packed = await place.run(manifest, options);
+    for (const { audio_filepath: name } of manyRows(6)) rmSync(path.join(place.folder, String(name)));
+    const again = await place.run(manifest, options);
+    expect(again).toMatchObject({ kind: 'already_done', isWithinLimit: true });
+    expect(again.summary).toEqual(packed.summary);
+    writeFileSync(path.join(place.target, 'audio_1.tar'), 'torn');
+    await expect(place.run(manifest, options)).rejects.toThrow(
+      /does not hold ".*audio_1.tar" any more: it has 4 bytes/u,
+    );
+  });
+
   it('do not touch what they did not make', async () => {
     const manifest = place.addManifest('m.json', manyRows(2));
     place.addFile('tarred/audio_0.tar', 'precious');
@@ -209,7 +247,9 @@ describe('runs of tarDataset()', () => {
     const manifest = place.addManifest('m.json', manyRows(5));
     const { kind, summary } = await place.run(manifest, { numShards: 2, dryRun: true });
     expect(kind).toBe('preview');
-    expect(summary?.datasets).toMatchObject([{ shards: 2, smallestShard: 2, largestShard: 3, planned: { rows: 5 } }]);
+    expect(summary?.datasets).toMatchObject([
+      { shards: 2, smallestShard: { rows: 2 }, largestShard: { rows: 3 }, planned: { rows: 5 } },
+    ]);
     expect(existsSync(place.target)).toBe(false);
   });
 

@@ -76,7 +76,7 @@ describe('rows of tarDataset()', () => {
   it('name files from --base alone where it is given', async () => {
     const manifest = place.addManifest('m.json', [rowOf('a.wav')], []);
     place.addFile('elsewhere/a.wav');
-    expect((await place.run(manifest)).kind).toBe('refused');
+    await expect(place.run(manifest)).rejects.toThrow('No row of');
     await place.run(manifest, { base: path.join(place.folder, 'elsewhere') });
     expect(place.rows()[0]?.['abs_audio_filepath']).toBe(path.join(place.folder, 'elsewhere/a.wav'));
   });

@@ -225,14 +225,14 @@ export const tarCommand = buildCommand<TarFlags, string[], CliContext>({
         kind: 'enum',
         values: ['fail', 'skip'],
         default: 'fail',
-        brief: 'Rows that cannot be used: end the run, or leave them out and list them',
+        brief: 'Exit code where more fails than --max-failures allows: 1, or 0 all the same',
       },
       maxFailures: {
         kind: 'parsed',
         parse: failureLimit,
         default: '0',
         placeholder: 'N|P%',
-        brief: 'With --on-error fail: rows that may fail all the same',
+        brief: 'Rows that may fail before the exit code is 1',
       },
       overwrite: {
         kind: 'boolean',

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readTarIndex } from '#cutroom/tar/reader.js';
 import type { TarOptions } from '#cutroom/tarred/options.js';
 import { tarDataset } from '#cutroom/tarred/tar-dataset.js';
 import { expectTree, readTree } from '../../support/pack-runs.js';
 import { makeNoise } from '../../support/signals.js';
 import { buildWav } from '../../support/wav-files.js';
-import { rowOf, TarFolder } from '../../tarred/tar-runs.js';
+import { readRows, rowOf, TarFolder } from '../../tarred/tar-runs.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
@@ -76,23 +76,33 @@ describe('tarDataset()', () => {
     }
   });
 
-  it('does not finish with members that failed, makes them again, or leaves them out', async () => {
+  it('finishes without members that failed, and makes them with overwrite once they are put right', async () => {
     const target = path.join(place.folder, 'faulty');
     const undisturbed = readTree(await pack('good', { jobs: 2 }));
     const good = buildWav(makeNoise(16_000 * 4, 1, 4), { sampleRate: 16_000 });
     place.addFile('f3.wav', 'no audio at all');
     const options: TarOptions = { manifestPaths: [manifest], targetDir: target, ...OPTIONS, jobs: 2 };
     const failed = await tarDataset(options);
-    expect(failed).toMatchObject({ kind: 'failed', summary: { written: { rows: 33 } } });
-    expect(failed.summary?.firstFailures).toMatchObject([{ kind: 'member', line: expect.any(Number) }, {}, {}]);
-    expect(readTree(target).has('tarred_audio_manifest.json')).toBe(false);
-    const skipped = await tarDataset({ ...options, targetDir: path.join(place.folder, 'skipped'), onError: 'skip' });
-    expect(skipped).toMatchObject({ kind: 'packed', summary: { written: { rows: 33 } } });
-    const listed = readTree(path.join(place.folder, 'skipped')).get('failures.jsonl')?.toString() ?? '';
-    expect(listed.trimEnd().split('\n')).toHaveLength(3);
+    expect(failed).toMatchObject({ kind: 'packed', isWithinLimit: false, summary: { written: { rows: 33 } } });
+    expect(failed.summary?.firstFailures).toMatchObject([{ kind: 'member', line: expect.any(Number) }]);
+    expect(failed.summary?.warnings.at(-1)).toMatch(/^without the members that failed, shards hold \d to \d rows/u);
+    const files = readTree(target);
+    const linesOf = (name: string): string[] => (files.get(name)?.toString() ?? '').trimEnd().split('\n');
+    expect(linesOf('failures.jsonl')).toHaveLength(3);
+    expect(linesOf('tarred_audio_manifest.json')).toHaveLength(33);
+    const metrics = JSON.parse(linesOf('metrics.json').join('')) as Record<string, unknown>;
+    expect(metrics).toMatchObject({ rows_written: 33, failed_rows: {} });
+    expect(Object.values(metrics['failed_members'] as object)).toEqual([3]);
+    for (const shard of [0, 1, 2, 3, 4]) {
+      const { members } = await readTarIndex(path.join(target, `audio_${shard}.tar`));
+      const rows = readRows(path.join(target, `sharded_manifests/manifest_${shard}.json`));
+      expect(rows.map((row) => row['audio_filepath'])).toEqual(members.map(({ name }) => name));
+    }
+    expect(await tarDataset(options)).toMatchObject({ kind: 'already_done', isWithinLimit: false });
+    expect(await tarDataset({ ...options, onError: 'skip' })).toMatchObject({ isWithinLimit: true });
+    expectTree(target, files, 'run again');
     place.addFile('f3.wav', good);
-    expect((await tarDataset(options)).kind).toBe('packed');
+    expect(await tarDataset({ ...options, overwrite: true })).toMatchObject({ kind: 'packed', isWithinLimit: true });
     expectTree(target, undisturbed, 'put right');
-    rmSync(target, { recursive: true });
   });
 });
