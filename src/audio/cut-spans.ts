@@ -1,11 +1,11 @@
-import { AV_CHANNEL_LAYOUT_MONO, AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
+import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
 import type { ChannelLayout } from 'node-av/lib';
 import { CancellationMeter } from './cancellation-meter.js';
 import { AudioError } from './audio-error.js';
 import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
 import { RecordingReader } from './recording-reader.js';
 import type { RecordingInfo } from './recording-reader.js';
-import { SpanResampler } from './span-resampler.js';
+import { SpanResampler, positionedLayout } from './span-resampler.js';
 import type { ChannelMix, ResamplerInput } from './span-resampler.js';
 
 /** A span of a recording, in its own frames; half-open. The end may lie past the audio. */
@@ -245,10 +245,4 @@ class Sweep implements Disposable {
     this.#spanEnd = 0;
     for (; this.#next < this.#spans.length; this.#next += 1) this.#sinkOf(this.#next)?.miss(audioFrames);
   }
-}
-
-/** Any distinct positions serve: the mix gives every channel its weight by number. */
-function positionedLayout(channels: number): ChannelLayout {
-  if (channels === 1) return AV_CHANNEL_LAYOUT_MONO;
-  return { nbChannels: channels, order: AV_CHANNEL_ORDER_NATIVE, mask: (1n << BigInt(channels)) - 1n };
 }

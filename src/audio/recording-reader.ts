@@ -10,6 +10,8 @@ import { Codec, Frame, Packet } from 'node-av/lib';
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
 import { AudioError, codecMessage } from './audio-error.js';
 import { checkFile, onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
+import { isSpeechOpus, isXingFrame } from './packet-kinds.js';
+import type { RecordingInfo } from './recording-info.js';
 import { SKIP_AT_LEAST_SECONDS, skipMethod } from './skip-method.js';
 import type { SkipMethod } from './skip-method.js';
 import { StreamClock } from './stream-clock.js';
@@ -24,14 +26,7 @@ interface Landing {
   latest: number;
 }
 
-/** What is known of a recording before its audio is decoded. */
-export interface RecordingInfo {
-  /** Hz. */
-  sampleRate: number;
-  channels: number;
-  container: string;
-  codec: string;
-}
+export type { RecordingInfo };
 
 /**
  * A recording, decoded block by block in the order of time.
@@ -51,6 +46,8 @@ export class RecordingReader implements Disposable {
   blockFrames = 0;
   /** Position after the last frame decoded; the length of the recording once `next` has answered false. */
   position = 0;
+  /** How many packets were read. */
+  packetCount = 0;
 
   readonly #container: FormatContext;
   readonly #stream: Stream;
@@ -64,7 +61,6 @@ export class RecordingReader implements Disposable {
   /** The length that the file promises; a seek that passes it lands nowhere. */
   readonly #promisedFrames: number;
   readonly #clock: StreamClock;
-  #packetCount = 0;
   #isEncrypted = false;
   #isDraining = false;
   /** The packet was read, and the decoder wants its blocks fetched before it takes it. */
@@ -160,6 +156,36 @@ export class RecordingReader implements Disposable {
     if (within > this.position) this.#seek(within);
   }
 
+  /**
+   * Goes to the block that holds `target`, or to one before it, forwards or back.
+   *
+   * @returns false where the container does not know the place of every sample, or nothing was decoded yet: nothing is done then.
+   */
+  jump(target: number): boolean {
+    if (this.#skip?.by !== 'seek' || !this.#clock.isStarted) return false;
+    const within = Math.max(0, Math.min(target, this.#promisedFrames - 1));
+    this.#refusal = undefined;
+    this.#refusedPackets = 0;
+    if (this.#seekTo(within)) this.#landing = { earliest: 0, latest: within };
+    else this.#distrustSkip();
+    return true;
+  }
+
+  /**
+   * Reads on to the end of the file, decodes nothing and shows each packet, which holds until the next one. To be called behind the first block.
+   *
+   * @param visit is given the packet, where its audio begins by the timestamps, and for how many frames it lasts.
+   */
+  visitPackets(visit: (packet: Packet, startFrame: number | undefined, frames: number) => void): void {
+    if (this.#isPacketHeld) throw new TypeError('A packet was read that is not decoded yet');
+    while (this.#readPacket()) {
+      const { pts, duration } = this.#packet;
+      visit(this.#packet, this.#clock.positionOf(pts), this.#clock.framesOf(duration));
+      this.#packet.unref();
+    }
+    this.#isDraining = true;
+  }
+
   /** Says so when the audio ended before what the header promises; to be asked once `next` has answered false. */
   shortfall(): string | undefined {
     if (this.#wavShortfall !== undefined) return this.#wavShortfall;
@@ -172,8 +198,8 @@ export class RecordingReader implements Disposable {
     }
     const declaredPackets = Number(this.#stream.nbFrames);
     // An index of PCM counts frames, of which a packet holds many: then the length alone tells.
-    if (container === 'mov' && this.#packetCount < declaredPackets && this.position < this.#promisedFrames) {
-      return `its index says ${declaredPackets} packets, the audio ends after ${this.#packetCount}`;
+    if (container === 'mov' && this.packetCount < declaredPackets && this.position < this.#promisedFrames) {
+      return `its index says ${declaredPackets} packets, the audio ends after ${this.packetCount}`;
     }
     return undefined;
   }
@@ -202,7 +228,7 @@ export class RecordingReader implements Disposable {
     if (this.#isPacketHeld) return;
     if (result < 0) {
       // The description of an MP3 that was joined to another holds no audio.
-      if (isXingFrame(this.#packet)) this.#clock.leaveOut(this.#packet.duration);
+      if (isXingFrame(this.#packet.data)) this.#clock.leaveOut(this.#packet.duration);
       else this.#noteRefusal(result);
     }
     this.#packet.unref();
@@ -237,10 +263,10 @@ export class RecordingReader implements Disposable {
         throw new AudioError('corrupt_recording', this.path, `${codecMessage(result)}, ${at}`);
       }
       if (this.#packet.streamIndex === this.#stream.index) {
-        if (this.#packetCount === 0) {
+        if (this.packetCount === 0) {
           this.#isEncrypted = this.#packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null;
         }
-        this.#packetCount += 1;
+        this.packetCount += 1;
         if (this.#skip?.by === 'packets') this.#followTimestamps();
         return true;
       }
@@ -366,7 +392,7 @@ export class RecordingReader implements Disposable {
   #mustDecode(): boolean {
     const packet = this.#packet;
     if (packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null) return true;
-    return this.info.codec === 'opus' ? isSpeechOpus(packet) : isXingFrame(packet);
+    return this.info.codec === 'opus' ? isSpeechOpus(packet.data) : isXingFrame(packet.data);
   }
 
   #followTimestamps(): void {
@@ -376,15 +402,4 @@ export class RecordingReader implements Disposable {
     const cut = this.#packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES)?.readUInt32LE(0) ?? 0;
     if (cut > 0) this.#clock.leaveOut(this.#clock.ticksOf(cut));
   }
-}
-
-/** Tells whether a packet is the frame with the tag of an MP3's length; it stands behind the header and up to 32 bytes of side information. */
-function isXingFrame(packet: Packet): boolean {
-  const head = packet.data?.subarray(0, 48).toString('latin1') ?? '';
-  return head.includes('Xing') || head.includes('Info');
-}
-
-/** Tells whether a packet of Opus has a part in SILK (RFC 6716, section 3.1). */
-function isSpeechOpus(packet: Packet): boolean {
-  return (packet.data?.[0] ?? 0) >> 3 < 16;
 }

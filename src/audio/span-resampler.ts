@@ -1,4 +1,4 @@
-import { AV_CHANNEL_LAYOUT_MONO, AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
+import { AV_CHANNEL_LAYOUT_MONO, AV_CHANNEL_ORDER_NATIVE, AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
 import { Frame, SoftwareResampleContext } from 'node-av/lib';
 import type { ChannelLayout } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
@@ -63,10 +63,8 @@ export class SpanResampler implements Disposable {
     this.#targetRate = targetRate;
     this.#sourceStep = input.sampleRate / divisor;
     this.#targetStep = targetRate / divisor;
-    this.#taps = targetRate > input.sampleRate ? FILTER_TAPS_UPWARDS : FILTER_TAPS;
-    const widening = Math.max(1, input.sampleRate / targetRate);
-    this.contextFrames =
-      input.sampleRate === targetRate ? 0 : Math.ceil((this.#taps * widening) / 2 / FILTER_CUTOFF) + 2;
+    this.#taps = tapsOf(input.sampleRate, targetRate);
+    this.contextFrames = contextFramesOf(input.sampleRate, targetRate);
     this.#output.alloc();
     this.#configure(input, mix);
   }
@@ -183,11 +181,28 @@ export class SpanResampler implements Disposable {
   }
 }
 
+/** Frames of context that a span needs on each side to be brought from one rate to another. */
+export function contextFramesOf(sourceRate: number, targetRate: number): number {
+  if (sourceRate === targetRate) return 0;
+  const widening = Math.max(1, sourceRate / targetRate);
+  return Math.ceil((tapsOf(sourceRate, targetRate) * widening) / 2 / FILTER_CUTOFF) + 2;
+}
+
+function tapsOf(sourceRate: number, targetRate: number): number {
+  return targetRate > sourceRate ? FILTER_TAPS_UPWARDS : FILTER_TAPS;
+}
+
 /** A view of the samples of a mono float frame; it holds as long as the frame keeps its buffer. */
 export function floatsOf(frame: Frame, count: number): Float32Array<ArrayBuffer> {
   const plane = frame.data?.[0];
   if (plane === undefined) throw new Error('A frame of the codec library has no buffer');
   return new Float32Array(plane.buffer as ArrayBuffer, plane.byteOffset, count);
+}
+
+/** A layout for audio without channel positions. Any distinct ones serve: the mix gives every channel its weight by number. */
+export function positionedLayout(channels: number): ChannelLayout {
+  if (channels === 1) return MONO;
+  return { nbChannels: channels, order: AV_CHANNEL_ORDER_NATIVE, mask: (1n << BigInt(channels)) - 1n };
 }
 
 function check(result: number): void {

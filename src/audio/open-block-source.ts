@@ -1,0 +1,49 @@
+import type { BlockSource } from './block-source.js';
+import { FileChunks } from './file-chunks.js';
+import { indexByTimestamps } from './index-by-timestamps.js';
+import { IndexedSource } from './indexed-source.js';
+import type { PacketIndex } from './packet-index.js';
+import type { PacketIndexes } from './packet-indexes.js';
+import { mp3Start, opusStart } from './packet-start.js';
+import type { FindStart } from './packet-start.js';
+import { PlainWavSource } from './plain-wav-source.js';
+import type { RecordingInfo } from './recording-reader.js';
+import { SequentialSource } from './sequential-source.js';
+
+/**
+ * Opens a recording in the way by which any place of it is reached soonest: a WAV by its bytes, FLAC by seeking, MP3, Opus, Vorbis and AAC
+ * by an index that a first pass over the file makes; anything else is decoded from its start.
+ *
+ * @throws AudioError where it cannot be opened.
+ */
+export function openBlockSource(path: string, indexes: PacketIndexes): BlockSource {
+  const wav = PlainWavSource.open(path);
+  if (wav !== undefined) return wav;
+  const sequential = new SequentialSource(path);
+  try {
+    const method = indexMethod(sequential.info);
+    const index = method && indexes.get(path, () => makeIndex(path, method));
+    return method === undefined || index === undefined
+      ? sequential
+      : new IndexedSource(path, sequential, index, method.findStart);
+  } catch (error) {
+    sequential[Symbol.dispose]();
+    throw error;
+  }
+}
+
+interface IndexMethod {
+  make: (path: string, file: FileChunks) => PacketIndex | undefined;
+  findStart: FindStart;
+}
+
+function indexMethod({ container, codec }: RecordingInfo): IndexMethod | undefined {
+  if (container === 'mp3' && codec.startsWith('mp3')) return { make: indexByTimestamps, findStart: mp3Start };
+  if (container === 'ogg' && codec === 'opus') return { make: indexByTimestamps, findStart: opusStart };
+  return undefined;
+}
+
+function makeIndex(path: string, { make }: IndexMethod): PacketIndex | undefined {
+  using file = new FileChunks(path);
+  return make(path, file);
+}

@@ -1,0 +1,34 @@
+import type { PacketIndex } from './packet-index.js';
+
+/** Where decoding begins so that a packet comes out as it does when all that stands before it is decoded. */
+export type FindStart = (index: PacketIndex, packet: number) => number;
+
+/** What a frame of MP3 may borrow from the main data of those before it (ISO/IEC 11172-3, section 2.4.2.7), and a little more. */
+const RESERVOIR_BYTES = 600;
+/** Header, checksum and the longest side information (section 2.4.1). */
+const FRAME_OVERHEAD_BYTES = 4 + 2 + 32;
+/** A frame overlaps the one before it, and the synthesis window reaches into that. */
+const OVERLAPPING_FRAMES = 4;
+const MAX_MP3_PREROLL = 200;
+
+/** In MP3: as many frames earlier as hold what the packet and those that it overlaps may borrow. */
+export const mp3Start: FindStart = (index, packet) => {
+  const first = packet - OVERLAPPING_FRAMES;
+  let start = first;
+  for (let bytes = 0; bytes < RESERVOIR_BYTES && start > first - MAX_MP3_PREROLL; start -= 1) {
+    if (start - 1 < index.firstPacket) return -1;
+    // Where the frames are that small, the side information is the shorter one.
+    bytes += Math.max(4, index.sizeOf(start - 1) - FRAME_OVERHEAD_BYTES);
+  }
+  return start;
+};
+
+/**
+ * In Opus (CELT): the energy of a band is told relative to the frame before, of which 0.5 to 0.9 counts by the length of frames (RFC
+ * 6716, section 4.3.2.1). After so many frames of 48 kHz less than the last bit of a float is left of it.
+ */
+const OPUS_PREROLL_FRAMES = 0.8 * 48_000;
+
+export const opusStart: FindStart = (index, packet) => {
+  return index.packetAt(index.startOf(packet) - OPUS_PREROLL_FRAMES);
+};

@@ -1,0 +1,213 @@
+import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
+import type { Frame } from 'node-av/lib';
+import type { BlockSource } from './block-source.js';
+import { openBlockSource } from './open-block-source.js';
+import { PacketIndexes } from './packet-indexes.js';
+import type { RecordingInfo } from './recording-reader.js';
+import { SpanResampler, contextFramesOf, positionedLayout } from './span-resampler.js';
+import type { ChannelMix } from './span-resampler.js';
+
+export interface WindowReaderOptions {
+  /** Hz; null keeps each recording's. */
+  sampleRate: number | null;
+  /** Whether channels are averaged into one. */
+  mono: boolean;
+  /** How many recordings stay open; 32 by default. */
+  openFiles?: number;
+  /** Memory for what is remembered of where packets lie; 64 MB by default. */
+  indexBytes?: number;
+}
+
+/** A window of a recording as it was decoded. */
+export interface WindowSamples {
+  /** Hz. */
+  sampleRate: number;
+  channels: number;
+  /** One channel behind the other, `samples` each; zero behind the end of the recording. */
+  waveform: Float32Array<ArrayBuffer>;
+  /** Samples of each channel. */
+  samples: number;
+  /** How many of them stand before the end of the recording. */
+  audioSamples: number;
+}
+
+const OPEN_FILES = 32;
+const INDEX_BYTES = 64 * 2 ** 20;
+/** Of rates that have no small divisor in common, the filters of one take 100 MB. */
+const RESAMPLER_SETS = 8;
+
+/**
+ * Reads windows of many recordings, in any order: what comes out equals the same span of the whole recording resampled on a grid that begins at
+ * the window's first frame. Recordings stay open for the next window, the least recently used one is closed first. All calls block.
+ */
+export class WindowReader implements Disposable {
+  readonly #options: WindowReaderOptions;
+  readonly #sources = new Map<string, BlockSource>();
+  readonly #resamplers = new Resamplers();
+  readonly #indexes: PacketIndexes;
+
+  constructor(options: WindowReaderOptions) {
+    this.#options = options;
+    this.#indexes = new PacketIndexes(options.indexBytes ?? INDEX_BYTES);
+  }
+
+  /** What the recording is. */
+  info(path: string): RecordingInfo {
+    return this.#source(path).info;
+  }
+
+  /**
+   * Reads `samples` samples, at the rate of the output, from `firstFrame` of the recording on.
+   *
+   * @param samples a number, or what gives it once the rate of the output is known.
+   * @throws AudioError where the audio is not to be had; the recording is closed then.
+   */
+  read(path: string, firstFrame: number, samples: number | ((sampleRate: number) => number)): WindowSamples {
+    try {
+      return this.#read(this.#source(path), firstFrame, samples);
+    } catch (error) {
+      this.close(path);
+      throw error;
+    }
+  }
+
+  /** Closes a recording, and forgets what is known of it. */
+  close(path: string): void {
+    this.#sources.get(path)?.[Symbol.dispose]();
+    this.#sources.delete(path);
+    this.#indexes.forget(path);
+  }
+
+  [Symbol.dispose](): void {
+    for (const source of this.#sources.values()) source[Symbol.dispose]();
+    this.#sources.clear();
+    this.#resamplers[Symbol.dispose]();
+  }
+
+  #source(path: string): BlockSource {
+    const source = this.#sources.get(path) ?? openBlockSource(path, this.#indexes);
+    // A map goes through its keys in the order in which they came: the one to close stands first.
+    this.#sources.delete(path);
+    this.#sources.set(path, source);
+    if (this.#sources.size > (this.#options.openFiles ?? OPEN_FILES)) {
+      const [oldest] = this.#sources;
+      if (oldest !== undefined) {
+        oldest[1][Symbol.dispose]();
+        this.#sources.delete(oldest[0]);
+      }
+    }
+    return source;
+  }
+
+  #read(source: BlockSource, firstFrame: number, samplesOf: number | ((sampleRate: number) => number)): WindowSamples {
+    const { info } = source;
+    const sampleRate = this.#options.sampleRate ?? info.sampleRate;
+    const samples = typeof samplesOf === 'number' ? samplesOf : samplesOf(sampleRate);
+    let window: OpenWindow | undefined;
+    const fedFrom = Math.max(0, firstFrame - contextFramesOf(info.sampleRate, sampleRate));
+    const end = source.decode(fedFrom, (block, start, frames) => {
+      spellOutLayout(block);
+      window ??= new OpenWindow(
+        this.#resamplers.take(block, sampleRate, this.#options.mono),
+        samples,
+        firstFrame,
+        start,
+      );
+      return window.push(block, frames);
+    });
+    if (end !== undefined && end > firstFrame) window?.finish(end - firstFrame);
+    const channels = window?.channels ?? (this.#options.mono ? 1 : info.channels);
+    const waveform = window?.waveform ?? new Float32Array(channels * samples);
+    return {
+      sampleRate,
+      channels,
+      waveform,
+      samples,
+      audioSamples: end === undefined || end > firstFrame ? (window?.written ?? 0) : 0,
+    };
+  }
+}
+
+/** Containers without channel positions leave them open; the resampler wants them spelt out, in every block. */
+function spellOutLayout(block: Frame): void {
+  const { order, nbChannels } = block.channelLayout;
+  if (order !== AV_CHANNEL_ORDER_NATIVE) block.channelLayout = positionedLayout(nbChannels);
+}
+
+/** A window that decoded audio is being fed to: one resampler for each channel of the output. */
+class OpenWindow {
+  readonly channels: number;
+  readonly waveform: Float32Array<ArrayBuffer>;
+  /** Samples of each channel so far. */
+  written = 0;
+  readonly #resamplers: readonly SpanResampler[];
+  readonly #samples: number;
+
+  constructor(resamplers: readonly SpanResampler[], samples: number, firstFrame: number, fedFrom: number) {
+    this.#resamplers = resamplers;
+    this.#samples = samples;
+    this.channels = resamplers.length;
+    this.waveform = new Float32Array(this.channels * samples);
+    for (const resampler of resamplers) resampler.begin(firstFrame, fedFrom);
+  }
+
+  /** Feeds a block; true once the window is full. */
+  push(block: Frame, frames: number): boolean {
+    let count = 0;
+    for (const [channel, resampler] of this.#resamplers.entries()) {
+      count = this.#keep(channel, resampler, resampler.push(block, frames));
+    }
+    this.written += count;
+    return this.written >= this.#samples;
+  }
+
+  /** Fills the window from the silence behind the end of the recording, as far as it has `frames` frames. */
+  finish(frames: number): void {
+    const [first] = this.#resamplers;
+    const wanted = Math.min(this.#samples, first?.outputLength(frames) ?? 0);
+    for (let isFirst = true; this.written < wanted; isFirst = false) {
+      let count = 0;
+      for (const [channel, resampler] of this.#resamplers.entries()) {
+        const made = resampler.flush(isFirst);
+        if (made === 0) throw new Error(`The resampler gave ${this.written} of ${wanted} samples`);
+        count = this.#keep(channel, resampler, Math.min(made, wanted - this.written));
+      }
+      this.written += count;
+    }
+  }
+
+  #keep(channel: number, resampler: SpanResampler, made: number): number {
+    const count = Math.min(made, this.#samples - this.written);
+    if (count > 0) this.waveform.set(resampler.samples.subarray(0, count), channel * this.#samples + this.written);
+    return Math.max(0, count);
+  }
+}
+
+/** Resamplers by what they take and give: their filters are made once. */
+class Resamplers implements Disposable {
+  readonly #sets = new Map<string, readonly SpanResampler[]>();
+
+  take(block: Frame, targetRate: number, isMono: boolean): readonly SpanResampler[] {
+    const layout = block.channelLayout;
+    const { format, sampleRate } = block;
+    const key = `${format} ${sampleRate} ${layout.nbChannels} ${layout.mask} ${targetRate}`;
+    const known = this.#sets.get(key);
+    this.#sets.delete(key);
+    const mixes: ChannelMix[] = isMono
+      ? ['average']
+      : Array.from({ length: layout.nbChannels }, (_, channel) => channel);
+    const set = known ?? mixes.map((mix) => new SpanResampler({ layout, format, sampleRate }, targetRate, mix));
+    this.#sets.set(key, set);
+    if (this.#sets.size > RESAMPLER_SETS) {
+      const [oldest] = this.#sets;
+      for (const resampler of oldest?.[1] ?? []) resampler[Symbol.dispose]();
+      this.#sets.delete(oldest?.[0] ?? '');
+    }
+    return set;
+  }
+
+  [Symbol.dispose](): void {
+    for (const set of this.#sets.values()) for (const resampler of set) resampler[Symbol.dispose]();
+    this.#sets.clear();
+  }
+}

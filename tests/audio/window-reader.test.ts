@@ -1,0 +1,123 @@
+// Windows at any place, in any order, against the same span of the whole recording.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WindowReader } from '#cutroom/audio/window-reader.js';
+import { decodeFile } from '../support/decode.js';
+import { extensionOf, writeEncoded } from '../support/encode.js';
+import type { EncodedKind } from '../support/encode.js';
+import { hashUniform, interleaveChannels, makeNoise, makeSpeechBursts } from '../support/signals.js';
+import { buildWav } from '../support/wav-files.js';
+import { channelOf, cutToMemory, worstDifference } from './cut-to-memory.js';
+
+const RATE = 24_000;
+const FRAMES = 9 * RATE + 77;
+const TARGET = 16_000;
+const noise = makeNoise(FRAMES, 1, 3, 0.1);
+const SAMPLES = interleaveChannels(
+  makeSpeechBursts(FRAMES, RATE).map((x, n) => 0.8 * x + (noise[n] ?? 0)),
+  makeSpeechBursts(FRAMES, RATE, { pauseSeconds: 0.31, seed: 2 }),
+);
+const KINDS = [
+  'flac',
+  'flac-24',
+  'flac-ogg',
+  'mp3-cbr',
+  'mp3-vbr',
+  'mp3-cbr-bare',
+  'opus',
+  'opus-webm',
+  'vorbis',
+  'aac',
+  'aac-adts',
+  'alac',
+] as const satisfies EncodedKind[];
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'cutroom-window-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function encoded(kind: EncodedKind | 'wav'): string {
+  const file = path.join(folder, `${kind}.${kind === 'wav' ? 'wav' : extensionOf(kind)}`);
+  if (existsSync(file)) return file;
+  if (kind === 'wav') writeFileSync(file, buildWav(SAMPLES, { sampleRate: RATE, channels: 2 }));
+  else writeEncoded(file, { samples: SAMPLES, sampleRate: RATE, channels: 2 }, kind);
+  return file;
+}
+
+/** First frames of windows in no order: near the start, around the middle, at the end, twice the same, and anywhere. */
+function firstFrames(frames: number, window: number): number[] {
+  const last = frames - window;
+  const anywhere = Array.from({ length: 12 }, (_, k) => Math.floor(hashUniform(k, frames) * last));
+  return [last, 0, 1, last - 1, 313, ...anywhere, 313, last];
+}
+
+describe('WindowReader', () => {
+  it.each(['wav', ...KINDS] as const)('read() gives what cutting the whole %s gives, to the last bit', async (kind) => {
+    const file = encoded(kind);
+    const whole = decodeFile(file);
+    using reader = new WindowReader({ sampleRate: TARGET, mono: true });
+    const divisor = gcd(whole.sampleRate, TARGET);
+    const step = whole.sampleRate / divisor;
+    const targetStep = TARGET / divisor;
+    const window = Math.round(whole.sampleRate / 4);
+    const grids = new Map<number, Float32Array>();
+    for (const first of firstFrames(whole.frames, window)) {
+      const start = first % step;
+      const cut = grids.get(start) ?? (await cutWhole(file, start, whole.frames));
+      grids.set(start, cut);
+      const from = ((first - start) / step) * targetStep;
+      const read = reader.read(file, first, TARGET / 4);
+      expect(read.audioSamples).toBe(TARGET / 4);
+      expect([first, worstDifference(read.waveform, cut.subarray(from, from + TARGET / 4))]).toEqual([first, 0]);
+    }
+  });
+
+  it.each(['wav', 'flac', 'mp3-vbr', 'opus', 'vorbis', 'aac'] as const)(
+    'read() keeps the channels and the rate of %s',
+    (kind) => {
+      const file = encoded(kind);
+      const whole = decodeFile(file);
+      using reader = new WindowReader({ sampleRate: null, mono: false });
+      for (const first of firstFrames(whole.frames, 1000)) {
+        const { waveform, channels, sampleRate } = reader.read(file, first, 1000);
+        expect([channels, sampleRate]).toEqual([2, whole.sampleRate]);
+        for (const channel of [0, 1]) {
+          const expected = channelOf(whole, channel).subarray(first, first + 1000);
+          expect(worstDifference(waveform.subarray(channel * 1000, (channel + 1) * 1000), expected)).toBe(0);
+        }
+      }
+    },
+  );
+
+  it.each(['wav', 'flac', 'mp3-cbr', 'opus', 'aac'] as const)('read() says where the audio of %s ends', (kind) => {
+    const file = encoded(kind);
+    const { frames, sampleRate } = decodeFile(file);
+    using reader = new WindowReader({ sampleRate: TARGET, mono: true });
+    const tail = Math.ceil((700 * TARGET) / sampleRate);
+    const read = reader.read(file, frames - 700, TARGET);
+    expect(read.audioSamples).toBe(tail);
+    expect(read.waveform.subarray(tail).every((sample) => sample === 0)).toBe(true);
+    expect(reader.read(file, frames, 100).audioSamples).toBe(0);
+    expect(reader.read(file, frames + 5 * sampleRate, 100).audioSamples).toBe(0);
+  });
+
+  it('read() closes recordings and forgets indexes beyond its bounds, and reads them again', () => {
+    const files = KINDS.map((kind) => encoded(kind));
+    using reader = new WindowReader({ sampleRate: TARGET, mono: true, openFiles: 2, indexBytes: 1 });
+    const rounds = [0, 1].map(() => files.map((file) => reader.read(file, 100_003, 50).waveform));
+    expect(rounds[1]).toEqual(rounds[0]);
+  });
+});
+
+async function cutWhole(file: string, firstFrame: number, endFrame: number): Promise<Float32Array> {
+  const cut = await cutToMemory(file, [{ firstFrame, endFrame }], { targetRate: TARGET });
+  return cut.spans[0]?.samples ?? new Float32Array(0);
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b);
+}
