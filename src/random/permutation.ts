@@ -50,7 +50,7 @@ export class EpochPermutations {
   readonly #rows: number;
   readonly #random: KeyedRandom;
   readonly #keys: Int32Array;
-  #epoch = -1;
+  #epoch = Number.NaN;
 
   /** @throws {RangeError} when the length is no whole number from 1 to 2^53 - 1, or the seed is no safe integer. */
   constructor(length: number, seed: number, role: string) {

@@ -72,9 +72,16 @@ export class Balance {
     return { group, index: round * this.weights[group]! + this.#indices[place]! };
   }
 
-  /** The k at which a group gives its element `index`, from 0: the inverse of `at`. */
+  /**
+   * The k at which a group gives its element `index`, from 0: the inverse of `at`.
+   *
+   * @throws {RangeError} when there is no such group, or the index is no whole number from 0 on.
+   */
   indexOf(group: number, index: number): number {
-    const weight = this.weights[group]!;
+    const weight = this.weights[group];
+    if (weight === undefined || !(Number.isSafeInteger(index) && index >= 0)) {
+      throw new RangeError(`There is no element ${index} of group ${group}`);
+    }
     const round = Math.floor(index / weight);
     const local = index - round * weight;
     // Before it come fewer than (local + 1) · W / w elements, and more than (local − 1) · W / w.
@@ -86,9 +93,17 @@ export class Balance {
   /**
    * How many elements a mixture of groups has.
    *
-   * @param lengths of each group, in elements; `Infinity` where one has no end
+   * @param lengths of each group, in elements, 1 or more; `Infinity` where one has no end
+   * @throws {RangeError} when a length is missing, or is none.
    */
   length(lengths: readonly number[], stop: StopRule): number {
+    const isLength = (length: number): boolean =>
+      length === Number.POSITIVE_INFINITY || (Number.isSafeInteger(length) && length >= 1);
+    if (lengths.length !== this.weights.length || !lengths.every(isLength)) {
+      throw new RangeError(
+        `Cannot mix groups of ${lengths.join(', ')} elements: each of ${this.weights.length} needs one`,
+      );
+    }
     if (stop === 'forever') return Number.POSITIVE_INFINITY;
     const isFirst = stop === 'first_exhausted';
     const ends = lengths.map((length, group) => {

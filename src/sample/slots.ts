@@ -39,13 +39,18 @@ const MAX_SLOTS_IN_FILE = 2 ** 32;
  * m = max(1, round(n^alpha))          slots
  * slot j owns the starts from floor(j · (usable + 1) / m) up to, not including, floor((j + 1) · (usable + 1) / m)
  *
- *   recording  |────────────────────────────────────────|   S = 40, w = 10, h = 10: usable = 30, n = 4
- *   starts     |·······|·······|·······|········|           alpha 1: m = 4 parts of the 31 starts
- *              slot 0   slot 1   slot 2  slot 3
- *              [──────────)                                 a window of slot 0, at its first start
- *                                       [──────────)        a window of slot 3, at its last start: it ends with the recording
+ * S = 40, w = 10, h = 10, so usable = 30 and n = 4; a column is a frame, a digit the slot that a start belongs to:
  *
- *   alpha 0.5: m = 2 |···············|···············|      alpha 0: m = 1 |·······························|
+ *   recording        ────────────────────────────────────────
+ *   alpha 1,   m = 4 0000000111111112222222233333333
+ *   alpha 0.5, m = 2 0000000000000001111111111111111
+ *   alpha 0,   m = 1 0000000000000000000000000000000
+ *   windows at alpha 1, at the first start of each part: 0, 7, 15, 23
+ *                    [────────)
+ *                           [────────)
+ *                                   [────────)
+ *                                           [────────)
+ *   and at the last: 6, 14, 22, 30, where the last window ends with the recording
  * ```
  *
  * Starts that are left by a filter are spans of places, each with natural windows of its own (n_i of its L_i starts, as above), and n = Σ n_i:

@@ -64,7 +64,7 @@ function mirrored(word: number): number {
  */
 export class JitterPhases {
   readonly #random: KeyedRandom;
-  #epoch = -1;
+  #epoch = Number.NaN;
   #key0 = 0;
   #key1 = 0;
 
