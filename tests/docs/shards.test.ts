@@ -29,14 +29,14 @@ describe('docs/shards.md has every name', () => {
     ['of kinds of failures', listLiteralsOf('shard/plan.ts', 'kind'), 'dropped'],
     ['of outcomes', listFields('shard/outcome.ts', 'ShardOutcome'), 'durationMicros'],
     ['of the metrics of build', listSnakeCase('build/finish.ts'), 'flattened_ids'],
-    ['of the metrics of tar', listSnakeCase('tarred/publish.ts'), 'rows_too_short'],
+    ['of the metrics of tar', listSnakeCase('tarred/metrics.ts'), 'first_shard'],
     ['of the journal of a shard', listLiteralsOf('shard/shard-journal.ts', 'kind'), 'checkpoint'],
     ['of checkpoints', [...listFields('shard/shard-journal.ts', 'ShardCheckpoint'), 'found'], 'items'],
     ['of the summary of build', listSnakeCase('cli/build-summary.ts'), 'within_max_failures'],
-    ['of the summary of tar', listSnakeCase('cli/tar-summary.ts'), 'failures_path'],
+    ['of the summary of tar', listSnakeCase('cli/tar-summary.ts'), 'within_max_failures'],
     ['of the summary of gen-lst', listSnakeCase('cli/gen-lst-summary.ts'), 'shards_left_out'],
     ['of the ends of build', listLiteralsOf('build/build.ts', 'kind'), 'already_done'],
-    ['of the ends of tar', listLiteralsOf('tarred/tar-dataset.ts', 'kind'), 'refused'],
+    ['of the ends of tar', listLiteralsOf('tarred/tar-dataset.ts', 'kind'), 'manifests'],
     ['of the indexes', [...INDEX_KINDS], 'lhotse'],
   ])('%s', (_, names, oneOfThem) => {
     expect(names).toContain(oneOfThem);
@@ -70,7 +70,7 @@ describe('docs/shards.md has every reason', () => {
   it.each<[string, string[], string]>([
     ['of rows of build', listFolder('build').flatMap((file) => listLiteralsOf(file, 'reason')), 'bad_extras'],
     ['of rows of tar', listLiterals('tarred/row-facts.ts', 'RowRefusal'), 'several_files'],
-    ['of files of tar', listFolder('tarred').flatMap((file) => listLiteralsOf(file, 'reason')), 'missing_audio'],
+    ['of files of tar', listFolder('tarred').flatMap((file) => listLiteralsOf(file, 'reason')), 'unreadable_recording'],
     ['of lines', listLiteralsOf('manifest/row-line.ts', 'reason'), 'invalid_json'],
     ['of packed input', listLiterals('shard/packed-problem.ts', 'PackedProblem'), 'bad_shard_id'],
     ['of members', listLiterals('shard/item-fault.ts', 'ItemFaultReason'), 'changed_tar'],
