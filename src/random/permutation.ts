@@ -3,8 +3,8 @@ import { keyedRandom, type KeyedRandom } from './keyed.js';
 /** Four rounds with good mixers already look random (see the tests); twice as many leave a margin. */
 const ROUNDS = 8;
 /**
- * A few cells take more rounds until each order is as likely as any other: of 5 or 6 items, 200,000 keys tell 16 rounds from chance, and
- * not 24; from 16 items on they do not tell 8.
+ * A few cells take more rounds until each order is as likely as any other: of 5 or 6 items, 200,000 keys tell 16 rounds
+ * from chance, and not 24; from 16 items on they do not tell 8.
  */
 const ROUNDS_OF_FEW = 24;
 const FEW = 1024;
@@ -22,7 +22,8 @@ export interface Permutation {
 /**
  * A permutation of [0, `length`) that is computed per index, without a list. See `EpochPermutations`.
  *
- * @throws {RangeError} when the length is no whole number from 1 to 2^53 - 1, or the seed or the epoch is no safe integer.
+ * @throws {RangeError} when the length is no whole number from 1 to 2^53 - 1, or the seed or the epoch is no safe
+ * integer.
  */
 export function createPermutation(length: number, seed: number, role: string, epoch: number): Permutation {
   const permutations = new EpochPermutations(length, seed, role);
@@ -32,17 +33,19 @@ export function createPermutation(length: number, seed: number, role: string, ep
 }
 
 /**
- * One permutation of [0, `length`) for every epoch, each a pure function of (seed, role, epoch). Nothing but the keys of the epoch asked
- * for last is kept.
+ * One permutation of [0, `length`) for every epoch, each a pure function of (seed, role, epoch). Nothing but the keys
+ * of the epoch asked for last is kept.
  *
- * A generalised Feistel network over the grid of `columns` × `rows` cells, the smallest near-square one that holds [0, length): an index is
- * the cell (x, y), and by turns x moves by a keyed hash of y, modulo the columns, and y by one of x, modulo the rows. Each round can be
- * taken back, so the network permutes the cells. An index that lands on a cell from `length` on walks on through the network until it lands
- * inside, which is a bijection of [0, length) (it leaves out the cells outside from each cycle). Fewer than `rows` cells are
- * outside, so of one index in about √length a second pass is needed, at every length: there is no least width.
+ * A generalised Feistel network over the grid of `columns` × `rows` cells, the smallest near-square one that holds [0,
+ * length): an index is the cell (x, y), and by turns x moves by a keyed hash of y, modulo the columns, and y by one of
+ * x, modulo the rows. Each round can be taken back, so the network permutes the cells. An index that lands on a cell
+ * from `length` on walks on through the network until it lands inside, which is a bijection of [0, length) (it leaves
+ * out the cells outside from each cycle). Fewer than `rows` cells are outside, so of one index in about √length a
+ * second pass is needed, at every length: there is no least width.
  *
- * Sources: Black and Rogaway, "Ciphers with arbitrary finite domains" (CT-RSA 2002), sections 3 (cycle walking) and 4 (the generalised
- * Feistel network over a·b cells). The hash is the 32-bit finaliser of MurmurHash3 (Appleby) over the number and the round's key.
+ * Sources: Black and Rogaway, "Ciphers with arbitrary finite domains" (CT-RSA 2002), its cycle-walking cipher and its
+ * generalised-Feistel cipher. The hash is the 32-bit finaliser of MurmurHash3 (Appleby) over the number and the round's
+ * key.
  */
 export class EpochPermutations {
   readonly length: number;
@@ -108,8 +111,9 @@ export class EpochPermutations {
     this.#epoch = epoch;
   }
 
-  // Both sides are below 2^26.6, so they and their sums fit 32 bits. A quotient of numbers below 2^53 is rounded to a whole number only if
-  // it is one: it lies 1/rows or more from the next, which is more than half a unit in its last place.
+  // Both sides are below 2^26.6, so they and their sums fit 32 bits. A quotient of numbers below 2^53 is rounded to a
+  // whole number only if it is one: it lies 1/rows or more from the next, which is more than half a unit in its last
+  // place.
   #pass(index: number): number {
     const rows = this.#rows;
     const columns = this.#columns;

@@ -19,12 +19,12 @@ export interface BalancedElement {
 }
 
 /**
- * Which group each element of a mixture comes from. For weights that are as whole numbers w_1, …, w_G of sum W, of the first k elements of any k
- * group g has more than k · w_g / W − 1 and fewer than k · w_g / W + 1. Groups keep their own order: the group's elements come as 0, 1, 2, …, whatever
- * other groups there are.
+ * Which group each element of a mixture comes from. For weights that are as whole numbers w_1, …, w_G of sum W, of the
+ * first k elements of any k group g has more than k · w_g / W − 1 and fewer than k · w_g / W + 1. Groups keep their own
+ * order: the group's elements come as 0, 1, 2, …, whatever other groups there are.
  *
- * The order repeats after W elements, when each group has had w_g exactly, so one period is kept (about 6 bytes an element, W is at most
- * 2^22), and any k is looked up in O(1).
+ * The order repeats after W elements, when each group has had w_g exactly, so one period is kept (about 6 bytes an
+ * element, W is at most 2^22), and any k is looked up in O(1).
  */
 export class Balance {
   /** Of each group, as a whole number. */

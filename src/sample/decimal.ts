@@ -7,8 +7,8 @@ export interface Decimal {
 const SPELLING = /^([+-]?)(\d+)(?:\.(\d*))?(?:e([+-]?\d{1,4}))?$/iu;
 
 /**
- * The decimal that a number is written as: of a `number`, the shortest that reads back as it, so 0.1 is 1/10 and not the double beside it.
- * Undefined when it is no finite decimal.
+ * The decimal that a number is written as: of a `number`, the shortest that reads back as it, so 0.1 is 1/10 and not
+ * the double beside it. Undefined when it is no finite decimal.
  */
 export function parseDecimal(spelling: number | string): Decimal | undefined {
   const match = SPELLING.exec(String(spelling).trim());
@@ -20,8 +20,8 @@ export function parseDecimal(spelling: number | string): Decimal | undefined {
 }
 
 /**
- * Seconds as frames at a rate: round(seconds · rate) of the decimal as it is spelled, halves up. So 0.1 s at 44,100 Hz is 4,410 and never
- * 4,409 or 4,411 by the error of a double.
+ * Seconds as frames at a rate: round(seconds · rate) of the decimal as it is spelled, halves up. So 0.1 s at 44,100 Hz
+ * is 4,410 and never 4,409 or 4,411 by the error of a double.
  *
  * @throws {RangeError} when the seconds are no finite number, or give no whole number below 2^53.
  */

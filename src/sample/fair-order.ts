@@ -1,14 +1,16 @@
 /**
- * An order of W = Σ weights places in which group g has w_g, such that of the first t, for every t, it has more than t · w_g / W − 1 and fewer
- * than t · w_g / W + 1.
+ * An order of W = Σ weights places in which group g has w_g, such that of the first t, for every t, it has more than t
+ * · w_g / W − 1 and fewer than t · w_g / W + 1.
  *
- * Item i of a group (from 0) may stand from place floor(i · W / w) on, for there t · w / W first exceeds i; and i + 1 items must stand in the
- * places before ceil((i + 1) · W / w), for there t · w / W reaches i + 1. Each place goes to the item with the earliest deadline among those that may stand there,
- * ties to the group named first. That meets all deadlines: the fluid schedule, which gives each group w / W of each place, meets
- * them, and for items of one place each with whole releases and deadlines, earliest deadline first does whatever any schedule can.
+ * Item i of a group (from 0) may stand from place floor(i · W / w) on, for there t · w / W first exceeds i; and i + 1
+ * items must stand in the places before ceil((i + 1) · W / w), for there t · w / W reaches i + 1. Each place goes to
+ * the item with the earliest deadline among those that may stand there, ties to the group named first. That meets all
+ * deadlines: the fluid schedule, which gives each group w / W of each place, meets them, and for items of one place
+ * each with whole releases and deadlines, earliest deadline first does whatever any schedule can.
  *
- * Sources: Baruah, Cohen, Plaxton and Varvel, "Proportionate progress: a notion of fairness in resource allocation" (Algorithmica 15, 1996),
- * sections 2 and 3; Tijdeman, "The chairman assignment problem" (Discrete Mathematics 32, 1980), for the bound.
+ * Sources: Baruah, Cohen, Plaxton and Varvel, "Proportionate progress: a notion of fairness in resource allocation"
+ * (Algorithmica 15, 1996), for releases and deadlines; Tijdeman, "The chairman assignment problem" (Discrete Mathematics
+ * 32, 1980), for the bound.
  *
  * @param weights whole numbers from 1 on, at most 65,536 of them, of a sum below 2^26
  * @returns the group of each place

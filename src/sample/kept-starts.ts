@@ -1,6 +1,6 @@
 /**
- * For each recording, the frames at which a window may start: a sorted list of half-open spans `[start, end)` that do not touch, in frames of
- * the recording. It comes of the loudness filter; a recording without spans is left out whole.
+ * For each recording, the frames at which a window may start: a sorted list of half-open spans `[start, end)` that do
+ * not touch, in frames of the recording. It comes of the loudness filter; a recording without spans is left out whole.
  *
  * 16 bytes a span and 4 a recording.
  */

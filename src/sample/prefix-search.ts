@@ -1,11 +1,14 @@
 /**
- * The prefix sums of counts, and which count a number falls into: a binary search, which a table of first guesses narrows to a few steps where counts
- * are of one order. 12 bytes a count.
+ * The prefix sums of counts, and which count a number falls into: a binary search, which a table of first guesses
+ * narrows to a few steps where counts are of one order. 12 bytes a count.
  */
 export class PrefixSearch {
   /** How much stands before each count; one more entry, of the sum, at the end. */
   readonly before: Float64Array;
-  /** For each of as many equal stretches of the sum as there are counts: the last count that begins in a stretch before it. */
+  /**
+   * For each of as many equal stretches of the sum as there are counts: the last count that begins in a stretch before
+   * it.
+   */
   readonly #guesses: Uint32Array;
   readonly #stretchesPerUnit: number;
 

@@ -17,8 +17,8 @@ const MAX_CHANNELS = 255;
 const SEEKABLE = 1;
 
 /**
- * The recordings that are sampled from, in the order that they were added. About 20 bytes each and the UTF-8 of the path, in typed
- * arrays: 1,000,000 recordings under paths of 80 bytes take 100 MB.
+ * The recordings that are sampled from, in the order that they were added. 22 bytes each and the UTF-8 of the
+ * path, in typed arrays: 1,000,000 recordings under paths of 80 bytes take 100 MB.
  */
 export class RecordingTable {
   readonly groups: readonly string[];

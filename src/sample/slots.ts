@@ -30,8 +30,9 @@ export interface SlotPlace {
 const MAX_SLOTS_IN_FILE = 2 ** 32;
 
 /**
- * The slots of all recordings in one index: a slot is a share of the places at which a window of its recording may start. All counts are in
- * frames of the recording, whole numbers, for a recording of S frames, windows of w = round(duration · rate), a hop of h = round(hop · rate):
+ * The slots of all recordings in one index: a slot is a share of the places at which a window of its recording may
+ * start. All counts are in frames of the recording, whole numbers, for a recording of S frames, windows of w =
+ * round(duration · rate), a hop of h = round(hop · rate):
  *
  * ```
  * usable = S − w                      the last start; windows never run past the end
@@ -53,9 +54,10 @@ const MAX_SLOTS_IN_FILE = 2 ** 32;
  *   and at the last: 6, 14, 22, 30, where the last window ends with the recording
  * ```
  *
- * Starts that are left by a filter are spans of places, each with natural windows of its own (n_i of its L_i starts, as above), and n = Σ n_i:
- * the m slots share out the natural windows, each the range [j · n / m, (j + 1) · n / m) of them, and natural window v of a span is its starts from
- * (v / n_i) · L_i to ((v + 1) / n_i) · L_i. So a second that is kept counts as much in a short span as in a long one. With one span it is the formula above.
+ * Starts that are left by a filter are spans of places, each with natural windows of its own (n_i of its L_i starts, as
+ * above), and n = Σ n_i: the m slots share out the natural windows, each the range [j · n / m, (j + 1) · n / m) of
+ * them, and natural window v of a span is its starts from (v / n_i) · L_i to ((v + 1) / n_i) · L_i. So a second that is
+ * kept counts as much in a short span as in a long one. With one span it is the formula above.
  *
  * On a grid the places are the multiples of h instead of all frames; the rest is the same.
  *
@@ -160,7 +162,10 @@ export class SlotTable {
     return scale * (first + placeInPart(slotInFile, slots, count, phase));
   }
 
-  /** Frames at which windows of a recording may start, before a filter: usable + 1, or the multiples of the hop among them. */
+  /**
+   * Frames at which windows of a recording may start, before a filter: usable + 1, or the multiples of the hop among
+   * them.
+   */
   #places(file: number): number {
     const usable = this.#usable(file);
     return this.grid ? Math.floor(usable / this.hopFrames(file)) + 1 : usable + 1;
@@ -181,7 +186,10 @@ export class SlotTable {
     throw new RangeError(`Cannot lay ${slots} slots over "${this.recordings.path(file)}": at most 2^32`);
   }
 
-  /** The slot's range of natural windows, and the place in it that the phase points at; of the end of the range, the place just before. */
+  /**
+   * The slot's range of natural windows, and the place in it that the phase points at; of the end of the range, the
+   * place just before.
+   */
   #placeAmongSpans(spans: Spans, file: number, slotInFile: number, slots: number, phase: number): number {
     const window = ((slotInFile + phase) * this.naturalWindows(file)) / slots;
     const from = spans.firstSpan[file]!;
@@ -245,7 +253,10 @@ class Spans {
   }
 }
 
-/** max(1, round(n^alpha)), and 0 for 0. Square roots are rounded correctly; other powers as the engine's `**` gives them. */
+/**
+ * max(1, round(n^alpha)), and 0 for 0. Square roots are rounded correctly; other powers as the engine's `**` gives
+ * them.
+ */
 export function slotCount(naturalWindows: number, alpha: number): number {
   if (naturalWindows === 0 || alpha === 0) return Math.min(1, naturalWindows);
   if (alpha === 1) return naturalWindows;

@@ -17,7 +17,8 @@ export const MAX_WEIGHT_SUM = 2 ** 22;
 /**
  * The weight of each group, by its name; 1 where none is given.
  *
- * @throws {UsageError} when no group is named, one is named twice, a weight is of no group, or is no finite number above 0.
+ * @throws {UsageError} when no group is named, one is named twice, a weight is of no group, or is no finite number
+ * above 0.
  */
 export function weightsOf(
   groups: readonly string[],
@@ -42,9 +43,9 @@ export function weightsOf(
 }
 
 /**
- * Weights as whole numbers without a common divisor: exactly those of their decimal spelling (0.7 and 0.3 are 7 and 3) where their sum is at most
- * `MAX_WEIGHT_SUM`. Finer weights become parts of that sum, each rounded down or up so that it comes out, those with the
- * largest remainders up (Hamilton's method), and none to 0.
+ * Weights as whole numbers without a common divisor: exactly those of their decimal spelling (0.7 and 0.3 are 7 and 3)
+ * where their sum is at most `MAX_WEIGHT_SUM`. Finer weights become parts of that sum, each rounded down or up so that
+ * it comes out, those with the largest remainders up (Hamilton's method), and none to 0.
  *
  * @param spellings finite numbers above 0, as `weightsOf` gives them
  */

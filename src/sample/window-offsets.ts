@@ -3,11 +3,12 @@ import { keyedRandom, threefry2x32, type KeyedRandom } from '../random/keyed.js'
 const WORD = 2 ** 32;
 
 /**
- * Where part `part` of `parts` begins when `total` places are shared out: floor(part · total / parts). The end of a part is where the next
- * begins, so the parts tile [0, total) without gap or overlap.
+ * Where part `part` of `parts` begins when `total` places are shared out: floor(part · total / parts). The end of a
+ * part is where the next begins, so the parts tile [0, total) without gap or overlap.
  *
- * With total = q · parts + r it is part · q + floor(part · r / parts), which is exact while parts · r < 2^53. Beyond, the product is rounded:
- * still never falling as `part` grows, so the parts still tile, and each has q places or more; only their sizes may differ by one from the formula.
+ * With total = q · parts + r it is part · q + floor(part · r / parts), which is exact while parts · r < 2^53. Beyond,
+ * the product is rounded: still never falling as `part` grows, so the parts still tile, and each has q places or more;
+ * only their sizes may differ by one from the formula.
  *
  * @param part 0 to `parts`
  * @param parts at most `total`
@@ -33,14 +34,16 @@ export function placeInPart(part: number, parts: number, total: number, phase: n
  * phase  0  1  1/2  1/4  3/4  1/8  5/8 …
  * ```
  *
- * After the two ends it is van der Corput's sequence: the bits of the epoch (less one) mirrored at the point. Epochs 0 to 2^k
- * have been at 1 and at every multiple of 1/2^k below it, which gives two bounds for a part of L places:
+ * After the two ends it is van der Corput's sequence: the bits of the epoch (less one) mirrored at the point. Epochs 0
+ * to 2^k have been at 1 and at every multiple of 1/2^k below it, which gives two bounds for a part of L places:
  *
  * - once 2^k ≥ L every place was taken, for each holds a stretch of 1/L of the phases and with it one of the multiples;
- * - before, two neighbours among the places taken are at most ceil(L / 2^k) apart, and both ends are among them: windows of that length or
- *   longer leave no frame out. At alpha 1 and a hop no longer than the window, L is at most the hop, so epochs 0 and 1 cover each frame.
+ * - before, two neighbours among the places taken are at most ceil(L / 2^k) apart, and both ends are among them:
+ *   windows of that length or longer leave no frame out. At alpha 1 and a hop no longer than the window, L is at most
+ *   the hop, so epochs 0 and 1 cover each frame.
  *
- * Source: van der Corput, "Verteilungsfunktionen" (1935); its discrepancy over E epochs is O(log E / E), against 1/√E for chance.
+ * Source: van der Corput, "Verteilungsfunktionen" (1935); its discrepancy over E epochs is O(log E / E), against 1/√E
+ * for chance.
  */
 export function phaseOf(epoch: number): number {
   if (epoch < 2) return epoch;
@@ -59,8 +62,9 @@ function mirrored(word: number): number {
 }
 
 /**
- * Uniform phases in [0, 1) of 53 bits, each a pure function of (seed, role, epoch, recording, slot of the recording): Threefry-2x32 over
- * (recording, slot) under a key that is drawn for the epoch. Nothing but the key of the epoch asked for last is kept.
+ * Uniform phases in [0, 1) of 53 bits, each a pure function of (seed, role, epoch, recording, slot of the recording):
+ * Threefry-2x32 over (recording, slot) under a key that is drawn for the epoch. Nothing but the key of the epoch asked
+ * for last is kept.
  */
 export class JitterPhases {
   readonly #random: KeyedRandom;

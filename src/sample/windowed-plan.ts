@@ -5,7 +5,9 @@ import { JitterPhases, phaseOf } from './window-offsets.js';
 
 /** How windows are laid, ordered and placed. */
 export interface WindowedPlanOptions extends SlotOptions {
-  /** Each window starts anywhere in its slot's part, anew each epoch. False: at `phaseOf(epoch)` of it. Default true. */
+  /**
+   * Each window starts anywhere in its slot's part, anew each epoch. False: at `phaseOf(epoch)` of it. Default true.
+   */
   jitter?: boolean | undefined;
   /** An order of its own for each epoch. False: recording by recording, in time. Default true. */
   shuffle?: boolean | undefined;
@@ -46,9 +48,10 @@ export interface PlanSeeds {
 }
 
 /**
- * Which window each index draws, without a list: index = epoch · slots + position, position → slot by the permutation of the epoch, slot →
- * recording by prefix sums, place in the slot's part by jitter or phase. All of it is a pure function of options, recordings and index,
- * so any process may ask for any index, and the state of a walk is the next index.
+ * Which window each index draws, without a list: index = epoch · slots + position, position → slot by the permutation
+ * of the epoch, slot → recording by prefix sums, place in the slot's part by jitter or phase. All of it is a pure
+ * function of options, recordings and index, so any process may ask for any index, and the state of a walk is the next
+ * index.
  *
  * The seeds are hashed with role, group and epoch: seed s in epoch 1 has nothing to do with seed s + 1 in epoch 0.
  */
@@ -62,7 +65,8 @@ export class WindowedPlan {
   readonly #jitter: JitterPhases | undefined;
 
   /**
-   * @throws {RangeError} when an option is out of its range, when there is no recording, or no place where a window may start.
+   * @throws {RangeError} when an option is out of its range, when there is no recording, or no place where a window may
+   * start.
    * @throws {TypeError} when the number of epochs is no whole number.
    */
   constructor(recordings: RecordingTable, options: WindowedPlanOptions) {

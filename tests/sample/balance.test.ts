@@ -2,7 +2,10 @@ import { array, assert, integer, nat, oneof, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Balance } from '#cutroom/sample/balance.js';
 
-/** Fails unless, of each prefix of a period and a half, each group has its share to within less than one, in its own order. */
+/**
+ * Fails unless, of each prefix of a period and a half, each group has its share to within less than one, in its own
+ * order.
+ */
 function checkShares(weights: readonly number[]): void {
   const balance = new Balance(weights);
   const { period } = balance;

@@ -155,7 +155,8 @@ describe('WindowedPlan', () => {
           const slots = plan.slots.slotsOf(file);
           expect(tenths.reduce((sum, count) => sum + count)).toBe(epochs * slots);
           const expected = (epochs * slots) / 10;
-          // Draws are independent, and spread over parts no worse than at random: five standard deviations, and the rounding of places.
+          // Draws are independent, and spread over parts no worse than at random: five standard deviations, and the
+          // rounding of places.
           const bound = 5 * Math.sqrt(expected) + epochs * slots * 0.001;
           for (const count of tenths) expect(Math.abs(count - expected)).toBeLessThan(bound);
         }
