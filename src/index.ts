@@ -38,7 +38,7 @@ export type { TarResult } from './tarred/tar-dataset.js';
 export type { TarContext } from './tarred/context.js';
 export type { TarOptions } from './tarred/options.js';
 export type { RowSum } from './tarred/select.js';
-export type { DatasetSummary, TarSummary } from './tarred/summary.js';
+export type { DatasetSummary, IndexSummary, TarSummary } from './tarred/summary.js';
 export type { TokenizerEvent } from './text/tokenizer.js';
 export { CanceledError, CutroomError, InputError, OutputError, UsageError } from './errors.js';
 export type { ErrorCode } from './errors.js';

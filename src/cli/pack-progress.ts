@@ -6,6 +6,7 @@ export function formatPackProgress(progress: PackProgress): string {
   const { stage } = progress;
   if (stage === 'plan') return `planning: ${count(progress.rows)} rows read`;
   if (stage === 'measure') return `measuring: ${count(progress.files)} of ${count(progress.totalFiles)} files`;
+  if (stage === 'index') return `indexing: ${count(progress.shards)} of ${count(progress.totalShards)} shards`;
   if (stage === 'pack') return formatPacking(progress);
   return 'finishing';
 }

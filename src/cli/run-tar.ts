@@ -79,6 +79,7 @@ function optionsOf(flags: TarFlags, manifests: readonly string[]): TarOptions {
     dynamicBucketsNum: flags.dynamicBucketsNum,
     shardManifests: flags.shardManifests,
     onlyManifests: flags.onlyManifests,
+    index: flags.index,
     writeMetadata: flags.writeMetadata,
     dryRun: flags.dryRun,
     remainder: flags.remainder,

@@ -18,7 +18,7 @@ export function formatTarSummary(result: TarResult, isVerbose: boolean): string 
   const table = [...listRows(result, summary), ...listShards(result, summary), ...listFiles(result, summary)];
   const width = Math.max(...table.map(([name]) => name.length));
   const lines = table.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
-  const warnings = kind === 'already_done' ? [] : listWarnings(summary, isVerbose);
+  const warnings = kind === 'already_done' ? [] : listWarnings(result, summary, isVerbose);
   return [...warnings, HEADLINES[kind], ...lines, ...(isVerbose ? [] : listFailures(summary))].join('\n');
 }
 
@@ -54,6 +54,7 @@ export function tarSummaryAsJson(result: TarResult): Record<string, unknown> {
     tar_bytes: summary.tarBytes,
     clipped_samples: summary.clippedSamples,
     invalid_samples: summary.invalidSamples,
+    indexes: summary.indexes,
     warnings: summary.warnings,
     first_failures: summary.firstFailures,
     within_max_failures: isWithinLimit,
@@ -68,6 +69,7 @@ const HEADLINES: Readonly<Record<TarResult['kind'], string>> = {
   preview: 'Planned; nothing was written.',
   metadata: 'Done.',
   already_done: 'This dataset is finished already; nothing was done.',
+  indexed: 'This dataset is finished already; indexes were added.',
 };
 
 function listRows({ kind }: TarResult, summary: TarSummary): [string, string][] {
@@ -104,7 +106,7 @@ function listShards({ kind, seconds }: TarResult, summary: TarSummary): [string,
   if (kind === 'packed') {
     const speed = written.micros / MICROS / seconds;
     rows.push(['time', `${duration(seconds)}, ${speed.toFixed(0)} × real time`]);
-  } else if (kind !== 'already_done') {
+  } else if (kind !== 'already_done' && kind !== 'indexed') {
     rows.push(['time', duration(seconds)]);
   }
   return rows;
@@ -113,6 +115,7 @@ function listShards({ kind, seconds }: TarResult, summary: TarSummary): [string,
 function listFiles({ targetDir, metricsPath, failuresPath }: TarResult, summary: TarSummary): [string, string][] {
   const rows: [string, string][] = [];
   if (metricsPath !== undefined) rows.push(['dataset', targetDir], ['metrics', metricsPath]);
+  if (summary.indexes.length > 0) rows.push(['indexes', summary.indexes.map(({ index }) => index).join(', ')]);
   const isListed = countFailures(summary) + summary.dropped.rows > 0;
   if (failuresPath !== undefined && isListed) rows.push(['failures', failuresPath]);
   return rows;
@@ -146,7 +149,9 @@ function listFailures({ firstFailures }: TarSummary): string[] {
   ];
 }
 
-function listWarnings({ warnings }: TarSummary, isVerbose: boolean): string[] {
+function listWarnings({ kind }: TarResult, summary: TarSummary, isVerbose: boolean): string[] {
+  const ofIndexes = summary.indexes.flatMap(({ index, warnings }) => warnings.map((text) => `${index}: ${text}`));
+  const warnings = [...(kind === 'indexed' ? [] : summary.warnings), ...ofIndexes];
   const shown = isVerbose ? warnings : warnings.slice(0, MAX_WARNINGS);
   const lines = shown.map((message) => `warning: ${message}`);
   const hidden = warnings.length - shown.length;

@@ -17,6 +17,7 @@ export type PackProgress =
       /** Since this run began to pack. */
       seconds: number;
     }
-  | { stage: 'finish' };
+  | { stage: 'finish' }
+  | { stage: 'index'; shards: number; totalShards: number };
 
 export type OnPackProgress = (progress: PackProgress) => void;

@@ -2,6 +2,8 @@ import { readdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { systemCode } from '../errors.js';
 import { removeFile } from '../run/atomic-file.js';
+import { listIndexFiles, removeIndexFiles } from '../shard/index-file-names.js';
+import { INDEX_KINDS } from '../shard/index-types.js';
 import { writeFailure } from '../tar/write-failure.js';
 import type { DatasetPlan } from './dataset-plan.js';
 
@@ -75,7 +77,7 @@ export async function listEarlierFiles(folder: string): Promise<string[]> {
       }
     } else if (/^bucket\d+$/u.test(name)) found.push(...(await listEarlierFiles(path.join(folder, name))));
   }
-  return found;
+  return [...found, ...(await listIndexFiles(folder, INDEX_KINDS))];
 }
 
 /** Removes an earlier dataset: its metrics first, without which it does not count as whole. */
@@ -86,6 +88,7 @@ export async function removeEarlierFiles(outputs: TarOutputs): Promise<void> {
     await removeFile(file);
     folders.add(path.dirname(file));
   }
+  for (const folder of [...folders]) await removeIndexFiles(folder, INDEX_KINDS);
   folders.delete(outputs.folder);
   // The deepest first; what somebody else put there stays.
   for (const folder of [...folders].sort().reverse()) await removeIfEmpty(folder);

@@ -1,4 +1,5 @@
 import { hoursOfMicros } from '../manifest/shard-list.js';
+import type { IndexKind } from '../shard/index-types.js';
 import type { PackFailure } from '../shard/plan.js';
 import type { TarIdentity } from './identity.js';
 import type { MadeShards } from './make-shards.js';
@@ -38,6 +39,8 @@ export interface TarMetrics extends TarIdentity {
   datasets: DatasetMetrics[];
   /** Those that this run made; none where no audio is packed. */
   shards: ShardMetrics[];
+  /** Those that were written beside the shards, in the order of kinds. */
+  indexes: IndexMetrics[];
   warnings: string[];
   /** One of each reason. */
   first_failures: PackFailure[];
@@ -56,6 +59,13 @@ interface DatasetMetrics {
   duration_planned_sec: number;
   rows_dropped: number;
   duration_dropped_sec: number;
+}
+
+/** Of an index beside the shards. */
+export interface IndexMetrics {
+  index: IndexKind;
+  /** What its loader will not find. */
+  warnings: string[];
 }
 
 interface ShardMetrics {
@@ -124,6 +134,7 @@ export function metricsOf(
       rows: made.shards[shard]?.rows ?? 0,
       duration_sec: (made.shards[shard]?.micros ?? 0) / MICROS,
     })),
+    indexes: summary.indexes.map(({ index, warnings }) => ({ index, warnings: [...warnings] })),
     warnings: [...summary.warnings],
     first_failures: [...summary.firstFailures],
   };
@@ -156,6 +167,7 @@ export function summaryOfMetrics(metrics: TarMetrics): TarSummary {
     tarBytes: metrics.tar_bytes,
     clippedSamples: metrics.clipped_samples,
     invalidSamples: metrics.invalid_samples,
+    indexes: metrics.indexes,
     warnings: metrics.warnings,
     firstFailures: metrics.first_failures,
   };

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { isRateHeld, nameRates, type AudioFormat } from '../audio/sample-rates.js';
 import { toMicros } from '../audio/times.js';
 import { UsageError } from '../errors.js';
+import { INDEX_KINDS, type IndexKind } from '../shard/index-types.js';
 import type { OptionValue } from '../shard/plan.js';
 
 /** What `tarDataset` is asked for. The names are those of NeMo's converter. */
@@ -48,6 +49,8 @@ export interface TarOptions {
   shardManifests?: boolean | undefined;
   /** Writes manifests and no tars. */
   onlyManifests?: boolean | undefined;
+  /** Indexes to be written beside the shards. A finished dataset gets those that it lacks. Default: none. */
+  index?: readonly IndexKind[] | undefined;
   /** Writes `default_metadata.yaml` and nothing else. */
   writeMetadata?: boolean | undefined;
   /** Plans only. */
@@ -90,6 +93,8 @@ export interface ResolvedTarOptions {
   dynamicBucketsNum: number;
   shardManifests: boolean;
   onlyManifests: boolean;
+  /** Each once, in the order in which they are written. */
+  index: readonly IndexKind[];
   writeMetadata: boolean;
   dryRun: boolean;
   remainder: 'spread' | 'drop';
@@ -130,6 +135,7 @@ export function resolveTarOptions(options: TarOptions): ResolvedTarOptions {
     dynamicBucketsNum: options.dynamicBucketsNum ?? 30,
     shardManifests: options.shardManifests ?? true,
     onlyManifests: options.onlyManifests ?? false,
+    index: INDEX_KINDS.filter((kind) => options.index?.includes(kind)),
     writeMetadata: options.writeMetadata ?? false,
     dryRun: options.dryRun ?? false,
     remainder: options.remainder ?? 'spread',
@@ -201,6 +207,8 @@ function checkInputs(
   }
 }
 
+const NOT_INDEXED = ['onlyManifests', 'dryRun', 'writeMetadata'] as const;
+
 function checkTogether(options: ResolvedTarOptions): void {
   const { minDurationSeconds: min, maxDurationSeconds: max, bucketsNum, forceCodec, forceSamplingRate } = options;
   if (min !== undefined && max !== undefined && toMicros(min) >= toMicros(max)) {
@@ -218,6 +226,11 @@ function checkTogether(options: ResolvedTarOptions): void {
     throw new UsageError(
       '--sub-rows shares files as they are: it excludes --force-codec, --force-sampling-rate, --channel',
     );
+  }
+  for (const name of options.index.length === 0 ? [] : NOT_INDEXED) {
+    if (!options[name]) continue;
+    const flag = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`--index is of shards that are packed: it excludes --${flag}`);
   }
   const format = forceCodec ?? 'flac';
   if (forceSamplingRate !== undefined && !isRateHeld(format, forceSamplingRate)) {

@@ -24,11 +24,10 @@ export interface DoneRun {
   base: BaseDataset | undefined;
   failures: readonly PackFailure[];
   summary: TarSummary;
-  metrics: TarMetrics;
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Writes what belongs to whole datasets: manifests, metadata, failures, and the metrics last, as the sign that all is there. */
+/** Writes what belongs to whole datasets: manifests, metadata, failures. */
 export async function publishDatasets(run: DoneRun): Promise<void> {
   const { outputs, datasets, failures, summary } = run;
   await removeFile(outputs.metrics);
@@ -44,7 +43,11 @@ export async function publishDatasets(run: DoneRun): Promise<void> {
   await writeFileAtomic(outputs.failures, async (write) => {
     for (const failure of failures) await write(`${JSON.stringify(failure)}\n`);
   });
-  await writeFileAtomic(outputs.metrics, (write) => write(`${JSON.stringify(run.metrics, null, 2)}\n`));
+}
+
+/** Writes the metrics, to be called last: they are the sign that all is there. */
+export async function publishMetrics(outputs: TarOutputs, metrics: TarMetrics): Promise<void> {
+  await writeFileAtomic(outputs.metrics, (write) => write(`${JSON.stringify(metrics, null, 2)}\n`));
   await clearWorkFolder(outputs);
 }
 

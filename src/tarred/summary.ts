@@ -1,3 +1,4 @@
+import type { IndexKind } from '../shard/index-types.js';
 import type { PackFailure } from '../shard/plan.js';
 import type { DatasetPlan } from './dataset-plan.js';
 import type { MadeShards } from './make-shards.js';
@@ -29,6 +30,8 @@ export interface TarSummary {
   tarBytes: number;
   clippedSamples: number;
   invalidSamples: number;
+  /** Indexes beside the shards. */
+  indexes: readonly IndexSummary[];
   warnings: readonly string[];
   /** The first failure of each reason. */
   firstFailures: readonly PackFailure[];
@@ -46,6 +49,13 @@ export interface DatasetSummary {
   largestShard: RowSum;
   planned: RowSum;
   dropped: RowSum;
+}
+
+/** An index beside the shards. */
+export interface IndexSummary {
+  index: IndexKind;
+  /** What its loader will not find. */
+  warnings: readonly string[];
 }
 
 /** What a summary is made of. */
@@ -79,6 +89,7 @@ export function summarizeRun({ selection, datasets, made, warnings }: SummaryPar
     tarBytes: made?.tarBytes ?? 0,
     clippedSamples: made?.clippedSamples ?? 0,
     invalidSamples: made?.invalidSamples ?? 0,
+    indexes: [],
     warnings: [...warnings, ...(made?.warnings ?? [])],
     firstFailures: firstOfReasons([...failures, ...failedMembers]),
   };

@@ -5,6 +5,7 @@ import { audioArchitecture } from '../audio/architecture.js';
 import { CanceledError, CutroomError, OutputError, UsageError } from '../errors.js';
 import { checkWritable, ensureFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import { acquireLock, type Lock } from '../run/lock.js';
+import { INDEX_KINDS, type IndexKind } from '../shard/index-types.js';
 import type { PackFailure } from '../shard/plan.js';
 import { VERSION } from '../version.js';
 import type { TarContext } from './context.js';
@@ -18,14 +19,24 @@ import { createdDatetime, formatMetadata, readMetadata } from './metadata.js';
 import { metricsOf, summaryOfMetrics, type TarMetrics } from './metrics.js';
 import { describeTarOptions, resolveTarOptions, type ResolvedTarOptions, type TarOptions } from './options.js';
 import { makeShards, writeManifests, type ShardRun } from './make-shards.js';
-import { clearWorkFolder, describeOptionsOf, publishDatasets, versionOf } from './publish.js';
+import { clearWorkFolder, describeOptionsOf, publishDatasets, publishMetrics, versionOf } from './publish.js';
 import { selectRows, type Selection } from './select.js';
 import { countFailures, summarizeRun, type TarSummary } from './summary.js';
+import {
+  requireIndexable,
+  requireNewest,
+  settleOtherIndexes,
+  writeTarIndexes,
+  type IndexRun,
+} from './write-tar-indexes.js';
 
 /** How a run ended. */
 export interface TarResult {
-  /** `preview`: nothing was written. `already_done`: an earlier run finished this very dataset, and nothing was touched. */
-  kind: 'packed' | 'manifests' | 'preview' | 'metadata' | 'already_done';
+  /**
+   * `preview`: nothing was written. `already_done`: an earlier run finished this very dataset, and nothing was touched. `indexed`: nothing but
+   * indexes were added to it.
+   */
+  kind: 'packed' | 'manifests' | 'preview' | 'metadata' | 'already_done' | 'indexed';
   /** Absolute. */
   targetDir: string;
   /** Absolute paths of the list of failures and of the metrics; undefined where none are written. */
@@ -119,6 +130,8 @@ class TarRun {
     if (packed !== undefined) {
       throw new UsageError(`--only-manifests tells where files lie, and those of "${packed.path}" lie in tars`);
     }
+    const base = this.#base;
+    if (base !== undefined && this.#options.index.length > 0) await requireIndexable(this.#outputs, base);
     const selection = await this.#select();
     this.#warnings.push(...selection.warnings);
     if (dryRun) {
@@ -178,21 +191,20 @@ class TarRun {
   }
 
   async #runLocked({ selection, datasets, identity, lock }: LockedRun): Promise<Omit<TarResult, 'seconds'>> {
-    const { overwrite, onlyManifests, shardManifests } = this.#options;
+    const { overwrite, onlyManifests, shardManifests, index } = this.#options;
     const outputs = this.#outputs;
     const earlier = await inspectTarget(outputs, identity, this.#listAdded(datasets));
     if (earlier.kind === 'foreign') throw earlier.error;
     if (earlier.kind === 'finished' && !overwrite) {
       await requireShards(outputs, earlier.metrics);
-      await clearWorkFolder(outputs);
-      return this.#end('already_done', summaryOfMetrics(earlier.metrics));
+      return await this.#addIndexes(earlier.metrics, this.#stopSignal(lock));
     }
     if (earlier.kind === 'other' && !overwrite) throw earlier.error;
     if (datasets.length === 0) throw datasetGone(outputs);
     const members = this.#nameMembers(selection, datasets);
     if (earlier.kind === 'other' || earlier.kind === 'finished') await this.#clear();
     await writeFileAtomic(outputs.identity, (write) => write(`${JSON.stringify(identity)}\n`));
-    const signal = AbortSignal.any([lock.lost, ...(this.#context.signal === undefined ? [] : [this.#context.signal])]);
+    const signal = this.#stopSignal(lock);
     const shardRun: ShardRun = {
       outputs,
       options: this.#options,
@@ -208,7 +220,8 @@ class TarRun {
     warnOfLostMembers(datasets, made, this.#warnings);
     this.#context.onProgress?.({ stage: 'finish' });
     await lock.confirm();
-    const summary = summarizeRun({ selection, datasets, made, warnings: this.#warnings });
+    const warnings = this.#warnings;
+    const summary = summarizeRun({ selection, datasets, made, warnings });
     await publishDatasets({
       outputs,
       options: this.#options,
@@ -217,10 +230,41 @@ class TarRun {
       base: this.#base,
       failures: [...shardRun.failures, ...made.failures],
       summary,
-      metrics: metricsOf(identity, summary, made, shardManifests),
       environment: this.#context.environment ?? {},
     });
-    return this.#end(onlyManifests ? 'manifests' : 'packed', summary);
+    const metrics = metricsOf(identity, summary, made, shardManifests);
+    const indexRun = this.#indexRun(metrics, signal);
+    metrics.warnings.push(...(await settleOtherIndexes(index, indexRun)));
+    metrics.indexes = await writeTarIndexes(index, indexRun);
+    await lock.confirm();
+    await publishMetrics(outputs, metrics);
+    return this.#end(onlyManifests ? 'manifests' : 'packed', summaryOfMetrics(metrics));
+  }
+
+  /** Writes the indexes that a finished dataset lacks. */
+  async #addIndexes(metrics: TarMetrics, signal: AbortSignal): Promise<Omit<TarResult, 'seconds'>> {
+    const outputs = this.#outputs;
+    const missing = this.#options.index.filter((kind) => !metrics.indexes.some(({ index }) => index === kind));
+    if (missing.length === 0) {
+      await clearWorkFolder(outputs);
+      return this.#end('already_done', summaryOfMetrics(metrics));
+    }
+    const indexRun = this.#indexRun(metrics, signal);
+    await requireNewest(indexRun);
+    const indexes = [...metrics.indexes, ...(await writeTarIndexes(missing, indexRun))];
+    const order = (kind: IndexKind): number => INDEX_KINDS.indexOf(kind);
+    const whole = { ...metrics, indexes: indexes.toSorted((a, b) => order(a.index) - order(b.index)) };
+    await publishMetrics(outputs, whole);
+    return this.#end('indexed', summaryOfMetrics(whole));
+  }
+
+  #indexRun(metrics: TarMetrics, signal: AbortSignal): IndexRun {
+    return { outputs: this.#outputs, metrics, base: this.#base, context: { ...this.#context, signal } };
+  }
+
+  #stopSignal(lock: Lock): AbortSignal {
+    const { signal } = this.#context;
+    return AbortSignal.any([lock.lost, ...(signal === undefined ? [] : [signal])]);
   }
 
   async #clear(): Promise<void> {

@@ -32,6 +32,7 @@ export interface TarFlags {
   dynamicBucketsNum: number;
   shardManifests?: boolean;
   onlyManifests: boolean;
+  index?: readonly ('wids' | 'energon' | 'lhotse')[];
   writeMetadata: boolean;
   dryRun: boolean;
   base?: string;
@@ -68,6 +69,7 @@ export const tarCommand = buildCommand<TarFlags, string[], CliContext>({
       'EXAMPLES',
       '  cutroom tar --manifest-path train.json --target-dir tarred --num-shards 64 --max-duration 20 --min-duration 0.1 --shuffle',
       '  cutroom tar --manifest-path train.json --num-shards 64 --dry-run',
+      '  cutroom tar --manifest-path train.json --target-dir tarred --num-shards 64 --index wids,energon,lhotse',
       '  cutroom tar --concat-manifest-paths tarred/tarred_audio_manifest.json more.json --metadata-path tarred/metadata.yaml --target-dir tarred',
     ].join('\n'),
   },
@@ -191,6 +193,13 @@ export const tarCommand = buildCommand<TarFlags, string[], CliContext>({
         default: false,
         withNegated: false,
         brief: 'Write manifests and metadata, no tars',
+      },
+      index: {
+        kind: 'enum',
+        values: ['wids', 'energon', 'lhotse'],
+        variadic: ',',
+        optional: true,
+        brief: 'Indexes beside the shards, of all shards of each folder; a finished dataset gets those that it lacks',
       },
       writeMetadata: {
         kind: 'boolean',
