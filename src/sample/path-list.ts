@@ -1,0 +1,50 @@
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { errorMessage, InputError } from '../errors.js';
+import { manifestLines } from '../manifest/lines.js';
+
+/** Keys of rows that hold the path of a file, the first that is there. */
+const PATH_KEYS = ['audio_filepath', 'filepath', 'path'] as const;
+
+/**
+ * Reads a list of files: a path a line, or a manifest with a JSON object a line.
+ *
+ * @param base what relative paths are joined to.
+ * @returns absolute paths, in the order of the list.
+ * @throws InputError with the line that holds no path, or where the list cannot be read or is empty.
+ */
+export async function readPathList(list: string, base: string): Promise<string[]> {
+  const paths: string[] = [];
+  const handle = await open(list).catch((error: unknown) => {
+    throw new InputError(`Cannot open "${list}": ${errorMessage(error)}`, { path: list, cause: error });
+  });
+  try {
+    for await (const { bytes, number } of manifestLines(handle, list)) {
+      const text = bytes?.toString('utf8').trim() ?? '';
+      const found = text.startsWith('{') ? pathOfRow(text) : text;
+      if (found === undefined || found === '') {
+        throw new InputError(`Cannot read "${list}": line ${number} holds no path`, {
+          path: list,
+          line: number,
+          hint: `Give a path a line, or JSON objects with one of ${PATH_KEYS.join(', ')}.`,
+        });
+      }
+      paths.push(path.resolve(base, found));
+    }
+  } finally {
+    await handle.close();
+  }
+  if (paths.length === 0) throw new InputError(`"${list}" names no file`, { path: list });
+  return paths;
+}
+
+function pathOfRow(text: string): string | undefined {
+  try {
+    const row = JSON.parse(text) as Record<string, unknown>;
+    const found = PATH_KEYS.map((key) => row[key]).find((value) => value !== undefined);
+    return typeof found === 'string' ? found : undefined;
+  } catch {
+    // What is no JSON holds no path; the caller tells the line.
+    return undefined;
+  }
+}

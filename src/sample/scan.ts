@@ -1,0 +1,345 @@
+import { rmdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { pid } from 'node:process';
+import { CanceledError, CutroomError, errorMessage, OutputError, systemCode } from '../errors.js';
+import { ensureFolder, publishFile, removeFile, removeFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
+import { acquireLock } from '../run/lock.js';
+import { BagWriter } from './bagz.js';
+import { EarlierScan } from './earlier-scan.js';
+import { findAudioFiles } from './find-audio.js';
+import { BAG_NAME, MANIFEST_NAME, writeManifest } from './lufs-cache.js';
+import type { CachedFile } from './lufs-cache.js';
+import { readPathList } from './path-list.js';
+import { FAILURES_NAME, METRICS_NAME, placesOf, SCAN_NAME } from './scan-files.js';
+import type { ScanPlaces } from './scan-files.js';
+import type { FileOutcome } from './scan-job.js';
+import { isPublishing, ScanJournal } from './scan-journal.js';
+import { formatMetrics, readMetrics } from './scan-metrics.js';
+import type { ScanIdentity, ScanSummary } from './scan-metrics.js';
+import { resolveScanOptions } from './scan-options.js';
+import type { ResolvedScanOptions, ScanOptions } from './scan-options.js';
+import { readFiles } from './scan-reading.js';
+import { factsOfRow, rowOf } from './scan-row.js';
+import { ScanTable } from './scan-table.js';
+import type { ScanFailure } from './scan-types.js';
+import { Spool } from './spool.js';
+import { summarize } from './summarize.js';
+
+/** How far a scan is. */
+export type ScanProgress =
+  | { stage: 'find'; files: number }
+  | { stage: 'read'; files: number; totalFiles: number; failed: number; hours: number; seconds: number }
+  | { stage: 'publish' };
+
+/** What `scan` is given beside its options. */
+export interface ScanContext {
+  /** Stops the work; what was read is kept, and the same scan goes on from there. */
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: ScanProgress) => void) | undefined;
+  /** Takes each file that cannot be read, as it is met. */
+  onFailure?: ((failure: ScanFailure) => void) | undefined;
+  isProcessAlive?: ((pid: number) => boolean) | undefined;
+}
+
+/** What came of a scan. */
+export interface ScanResult {
+  /** `unchanged`: all is as an earlier scan found it, and nothing was written. */
+  kind: 'scanned' | 'unchanged';
+  summary: ScanSummary;
+  /** Files read by this run. */
+  readFiles: number;
+  /** Of them, those that an earlier scan knew otherwise. */
+  changedFiles: number;
+  /** Files that an earlier scan, or an earlier try, had read and that are as they were. */
+  keptFiles: number;
+  /** Files of an earlier scan that are no longer there. */
+  removedFiles: number;
+  /** Absolute paths. */
+  outputs: { folder: string; scan: string; failures: string; metrics: string };
+  /** The first of each reason, in the order of the paths. */
+  firstFailures: readonly ScanFailure[];
+  /** Wall time. */
+  seconds: number;
+}
+
+/**
+ * Finds audio files and reads what they are: exact length, rate, channels, size and, where asked for, loudness by windows. A scan that was
+ * stopped goes on where it was, and a later one reads only what has changed since.
+ *
+ * @throws UsageError, InputError, OutputError, CanceledError; RangeError for an option out of its range
+ */
+export async function scan(options: ScanOptions, context: ScanContext = {}): Promise<ScanResult> {
+  const startMs = performance.now();
+  const resolved = resolveScanOptions(options);
+  const { signal } = context;
+  try {
+    const run = await ScanRun.prepare(resolved, context);
+    try {
+      const result = await run.execute(startMs);
+      return { ...result, seconds: (performance.now() - startMs) / 1000 };
+    } finally {
+      await run.close();
+    }
+  } catch (error) {
+    if (signal?.aborted !== true || error instanceof CutroomError) throw error;
+    throw new CanceledError('The scan was stopped; the same command goes on from there', { cause: error });
+  }
+}
+
+class ScanRun {
+  readonly #options: ResolvedScanOptions;
+  readonly #context: ScanContext;
+  readonly #places: ScanPlaces;
+  readonly #identity: ScanIdentity;
+  readonly #table: ScanTable;
+  readonly #release: () => Promise<void>;
+  #readFiles = 0;
+  #changedFiles = 0;
+  #keptFiles = 0;
+  #doneFiles = 0;
+  /** Rows that an earlier scan does not have, or has otherwise. */
+  #newRows = 0;
+  #readSeconds = 0;
+
+  private constructor(
+    options: ResolvedScanOptions,
+    context: ScanContext,
+    places: ScanPlaces,
+    table: ScanTable,
+    release: () => Promise<void>,
+  ) {
+    this.#options = options;
+    this.#context = context;
+    this.#places = places;
+    this.#identity = identityOf(options);
+    this.#table = table;
+    this.#release = release;
+  }
+
+  /** Finds the files and takes the lock of the results' folder. */
+  static async prepare(options: ResolvedScanOptions, context: ScanContext): Promise<ScanRun> {
+    const { base, filepaths, sources, extensions, out } = options;
+    const { signal, onProgress } = context;
+    const found = await findAudioFiles({
+      sources,
+      extensions,
+      signal,
+      onFiles: (files) => onProgress?.({ stage: 'find', files }),
+    });
+    const listed = filepaths === undefined ? [] : await readPathList(filepaths, base ?? path.dirname(filepaths));
+    const names = [...found, ...listed].map((file) => (base === undefined ? file : relativeTo(base, file)));
+    const places = placesOf(out);
+    await ensureFolder(places.workFolder);
+    const lock = await acquireLock(path.join(places.workFolder, 'lock'), {
+      identity: { host: hostname(), pid },
+      ...(context.isProcessAlive === undefined ? {} : { isProcessAlive: context.isProcessAlive }),
+    });
+    const release = async (): Promise<void> => {
+      await lock.release();
+      await removeIfEmpty(places.workFolder);
+    };
+    return new ScanRun(options, context, places, new ScanTable(names), release);
+  }
+
+  async execute(startMs: number): Promise<Omit<ScanResult, 'seconds'>> {
+    const { journal: journalPath, spool: spoolPath } = this.#places;
+    await finishPublishing(this.#places);
+    const earlier = await EarlierScan.open(this.#places, this.#identity, this.#options.overwrite);
+    if (this.#options.overwrite) await removeFile(journalPath);
+    using spool = new Spool(spoolPath);
+    const removedFiles = (await earlier?.load(this.#table, spool)) ?? 0;
+    const { base, loudness } = this.#identity;
+    const journal = await ScanJournal.open(journalPath, { base, loudness }, ({ row, windows }) => {
+      const index = this.#table.find(row.path);
+      if (index === undefined) return;
+      const facts = factsOfRow(row);
+      this.#newRows += 1;
+      this.#table.set(index, facts, facts.loudness, windows === undefined ? undefined : spool.add(windows));
+    });
+    try {
+      await this.#read(spool, journal, startMs);
+      const summary = summarize(this.#table, this.#options.loudness !== undefined);
+      const isSame = this.#newRows === 0 && removedFiles === 0;
+      const isUnchanged = isSame && (earlier?.isSame(this.#identity, this.#keptFiles, summary.failed) ?? false);
+      if (!isUnchanged) await this.#publish(spool, journal, summary);
+      const { folder, scan: scanFile, failures, metrics } = this.#places;
+      await journal.close();
+      await clearWork(this.#places);
+      return {
+        kind: isUnchanged ? 'unchanged' : 'scanned',
+        summary,
+        readFiles: this.#readFiles,
+        changedFiles: this.#changedFiles,
+        keptFiles: this.#keptFiles,
+        removedFiles,
+        outputs: { folder, scan: scanFile, failures, metrics },
+        firstFailures: firstOfEachReason(this.#table),
+      };
+    } finally {
+      await journal.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#release();
+  }
+
+  async #read(spool: Spool, journal: ScanJournal, startMs: number): Promise<void> {
+    const { jobs, silenceMs, loudness } = this.#options;
+    const table = this.#table;
+    await readFiles({
+      table,
+      base: this.#options.base ?? '/',
+      loudness,
+      jobs,
+      silenceMs,
+      signal: this.#context.signal,
+      onOutcome: async (index, outcome) => {
+        await this.#note(index, outcome, spool, journal);
+        this.#doneFiles += 1;
+        this.#context.onProgress?.({
+          stage: 'read',
+          files: this.#doneFiles,
+          totalFiles: table.count,
+          failed: table.failures.size,
+          hours: this.#readSeconds / 3600,
+          seconds: (performance.now() - startMs) / 1000,
+        });
+      },
+    });
+  }
+
+  async #note(index: number, outcome: FileOutcome, spool: Spool, journal: ScanJournal): Promise<void> {
+    const table = this.#table;
+    if (outcome.kind === 'unchanged') {
+      this.#keptFiles += 1;
+      return;
+    }
+    this.#readFiles += 1;
+    if (table.factsOf(index) !== undefined) this.#changedFiles += 1;
+    const name = table.pathOf(index);
+    if (outcome.kind === 'failed') {
+      const { reason, message, hint } = outcome;
+      const failure = { path: name, reason, message, ...(hint === undefined ? {} : { hint }) };
+      table.fail(index, failure);
+      this.#context.onFailure?.(failure);
+      return;
+    }
+    const { facts, loudness, windows } = outcome;
+    this.#readSeconds += facts.frames / facts.sampleRate;
+    this.#newRows += 1;
+    table.set(index, facts, loudness, windows === undefined ? undefined : spool.add(windows));
+    await journal.add({ row: rowOf(name, facts, loudness), windows });
+  }
+
+  /** Writes all new files whole, then moves them to their places, the metrics last. */
+  async #publish(spool: Spool, journal: ScanJournal, summary: ScanSummary): Promise<void> {
+    this.#context.onProgress?.({ stage: 'publish' });
+    const { newFolder } = this.#places;
+    const { loudness } = this.#options;
+    const table = this.#table;
+    await removeFolder(newFolder);
+    await ensureFolder(newFolder);
+    await writeFileAtomic(path.join(newFolder, SCAN_NAME), async (write) => {
+      for (let index = 0; index < table.count; index += 1) {
+        const facts = table.factsOf(index);
+        if (facts === undefined) continue;
+        await write(`${JSON.stringify(rowOf(table.pathOf(index), facts, table.loudnessOf(index)))}\n`);
+      }
+    });
+    await writeFileAtomic(path.join(newFolder, FAILURES_NAME), async (write) => {
+      for (const failure of failuresInOrder(table)) await write(`${JSON.stringify(failure)}\n`);
+    });
+    if (loudness !== undefined) {
+      await writeFileAtomic(path.join(newFolder, BAG_NAME), async (write) => {
+        const bag = new BagWriter(write);
+        for (let index = 0; index < table.count; index += 1) {
+          const place = table.spoolPlaceOf(index);
+          if (table.factsOf(index) !== undefined && place !== undefined) await bag.add(spool.read(place));
+        }
+        await bag.finish();
+      });
+      await writeFileAtomic(path.join(newFolder, MANIFEST_NAME), (write) =>
+        writeManifest(write, loudness, () => cachedFiles(table)),
+      );
+    }
+    await writeFileAtomic(path.join(newFolder, METRICS_NAME), (write) =>
+      write(formatMetrics({ identity: this.#identity, summary })),
+    );
+    await journal.markPublishing();
+    await movePublished(this.#places);
+  }
+}
+
+/** Only what lies in the folder of new files is moved, so that it can be done again after a crash at any point. */
+async function movePublished(places: ScanPlaces): Promise<void> {
+  const { folder, newFolder } = places;
+  const isReady = async (name: string): Promise<boolean> => (await sizeOf(path.join(newFolder, name))) !== undefined;
+  const metrics = await readMetrics(path.join(newFolder, METRICS_NAME));
+  if (metrics === undefined) return;
+  await removeFile(path.join(folder, METRICS_NAME));
+  if (metrics.identity.loudness === null) {
+    // A cache of the scan before would be taken for one of this.
+    for (const name of [MANIFEST_NAME, BAG_NAME]) await removeFile(path.join(folder, name));
+  }
+  for (const name of [BAG_NAME, MANIFEST_NAME, FAILURES_NAME, SCAN_NAME, METRICS_NAME]) {
+    if (await isReady(name)) await publishFile(path.join(newFolder, name), path.join(folder, name));
+  }
+}
+
+/** Ends what a run began that was stopped while it moved its files. */
+async function finishPublishing(places: ScanPlaces): Promise<void> {
+  if (!(await isPublishing(places.journal))) return;
+  await movePublished(places);
+  await clearWork(places);
+}
+
+/** Removes all of the work in progress but the lock: the journal first, without which the rest is nothing. */
+async function clearWork({ journal, spool, newFolder }: ScanPlaces): Promise<void> {
+  await removeFile(journal);
+  await removeFile(spool);
+  await removeFolder(newFolder);
+}
+
+async function removeIfEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(systemCode(error) ?? ''))
+      throw new OutputError(`Cannot remove "${folder}": ${errorMessage(error)}`, { path: folder, cause: error });
+  }
+}
+
+function identityOf({ sources, filepaths, extensions, base, loudness, out }: ResolvedScanOptions): ScanIdentity {
+  return {
+    sources: sources.map((source) => path.resolve(source)),
+    filepaths: filepaths ?? null,
+    extensions,
+    base: base === undefined ? null : relativeTo(out, base),
+    loudness: loudness ?? null,
+  };
+}
+
+function relativeTo(folder: string, file: string): string {
+  return path.relative(folder, file).replaceAll(path.sep, '/');
+}
+
+function* cachedFiles(table: ScanTable): Generator<CachedFile> {
+  for (let index = 0; index < table.count; index += 1) {
+    const facts = table.factsOf(index);
+    if (facts === undefined) continue;
+    const { frames, sampleRate, sizeBytes } = facts;
+    yield { path: table.pathOf(index), durationSeconds: frames / sampleRate, sizeBytes };
+  }
+}
+
+function failuresInOrder(table: ScanTable): ScanFailure[] {
+  return [...table.failures].toSorted(([a], [b]) => a - b).map(([, failure]) => failure);
+}
+
+function firstOfEachReason(table: ScanTable): ScanFailure[] {
+  const first = new Map<string, ScanFailure>();
+  for (const failure of failuresInOrder(table)) if (!first.has(failure.reason)) first.set(failure.reason, failure);
+  return [...first.values()];
+}
