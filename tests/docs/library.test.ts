@@ -105,6 +105,7 @@ describe('the tables of docs/library.md', () => {
     ['TarResult', 'tarred/tar-dataset.ts'],
     ['TarSummary', 'tarred/summary.ts'],
     ['DatasetSummary', 'tarred/summary.ts'],
+    ['IndexSummary', 'tarred/summary.ts'],
     ['CheckOptions', 'check/check.ts'],
     ['CheckListener', 'check/check.ts'],
     ['CheckResult', 'check/check.ts'],
