@@ -33,6 +33,15 @@ export type {
   PlanSettings,
   SkipReason,
 } from './cut/types.js';
+export { scan } from './sample/scan.js';
+export type { ScanContext, ScanProgress, ScanResult } from './sample/scan.js';
+export type { ScanIdentity, ScanMetrics, ScanSummary } from './sample/scan-metrics.js';
+export type { ScanOptions } from './sample/scan-options.js';
+export type { FileFacts, FileLoudness, LoudnessSettings, ScanFailure, ScannedFile } from './sample/scan-types.js';
+export { openScan } from './sample/read-scan.js';
+export type { OpenScanOptions, Scan } from './sample/read-scan.js';
+export { openLufsCache } from './sample/lufs-cache.js';
+export type { LufsCache, StaleFile } from './sample/lufs-cache.js';
 export { tarDataset } from './tarred/tar-dataset.js';
 export type { TarResult } from './tarred/tar-dataset.js';
 export type { TarContext } from './tarred/context.js';

@@ -5,6 +5,7 @@ import { buildShardsCommand } from './commands/build.js';
 import { checkCommand } from './commands/check.js';
 import { cutCommand } from './commands/cut.js';
 import { genLstCommand } from './commands/gen-lst.js';
+import { scanCommand } from './commands/scan.js';
 import { tarCommand } from './commands/tar.js';
 import type { CliContext } from './context.js';
 import { formatError, formatUsageError } from './error-text.js';
@@ -17,6 +18,7 @@ export const COMMANDS: Readonly<Record<string, Command<CliContext>>> = {
   'gen-lst': genLstCommand,
   tar: tarCommand,
   check: checkCommand,
+  scan: scanCommand,
 };
 
 /** Other names that commands answer to. */
