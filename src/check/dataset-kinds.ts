@@ -1,10 +1,5 @@
 import type { CheckContext, Finding } from './finding.js';
-
-/** How bad a kind of finding is, and what can be done about it. */
-interface KindFacts {
-  severity: Finding['severity'];
-  hint?: string;
-}
+import { MANIFEST_KINDS, type KindFacts } from './manifest-kinds.js';
 
 const error = (hint?: string): KindFacts => ({ severity: 'error', ...(hint === undefined ? {} : { hint }) });
 const warning = (hint?: string): KindFacts => ({ severity: 'warning', ...(hint === undefined ? {} : { hint }) });
@@ -49,6 +44,15 @@ export const DATASET_KINDS = {
   row_without_member: error('the row is never trained on: pack its audio, or leave it out'),
   member_without_row: error('the audio has no text: add its row, or pack without it'),
   order_differs: warning(again),
+
+  // What rows hold, as in a manifest alone
+  short_duration: MANIFEST_KINDS.short_duration,
+  long_duration: MANIFEST_KINDS.long_duration,
+  empty_text: MANIFEST_KINDS.empty_text,
+  control_character: MANIFEST_KINDS.control_character,
+  invisible_character: MANIFEST_KINDS.invisible_character,
+  replacement_character: MANIFEST_KINDS.replacement_character,
+  fast_text: MANIFEST_KINDS.fast_text,
 
   // Lists
   bad_list_line: error('columns: tar, manifest, hours, samples; cutroom gen-lst writes them'),

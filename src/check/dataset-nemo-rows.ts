@@ -4,6 +4,7 @@ import { reasonOf } from '../shard/shard-problem.js';
 import type { ShardSample } from '../shard/shard-members.js';
 import type { DatasetFinding, DatasetKind } from './dataset-kinds.js';
 import { parsePlainRow, runLines, type RowRun } from './dataset-nemo-lines.js';
+import { checkRowValues } from './dataset-row-values.js';
 
 export interface NemoRowsTask {
   manifestPath: string;
@@ -92,6 +93,7 @@ class NemoRowReader {
         : `the duration ${JSON.stringify(duration)}, which is no number of seconds`;
       this.#tell(isMissing ? 'missing_duration' : 'bad_duration', line, `the row has ${said}`);
     }
+    checkRowValues(row.value, 'nemo', { file: this.#task.manifestPath, line }, this.#work.note);
     this.#checkShardId(row.value['shard_id'], line);
     this.#compare(row.value, line);
   }

@@ -1,9 +1,11 @@
+import { sampleKey } from '../shard/sample-key.js';
 import { readShardRows } from '../shard/shard-rows.js';
 import type { ShardSample } from '../shard/shard-members.js';
 import type { DatasetFinding, DatasetKind } from './dataset-kinds.js';
 import { findManifestDifference, findShardedMark } from './dataset-nemo-differ.js';
 import type { RowRun } from './dataset-nemo-lines.js';
 import { readNemoRows } from './dataset-nemo-rows.js';
+import { checkRowValues } from './dataset-row-values.js';
 import { asFinding, scanTar, type TarScan } from './tar-scan.js';
 
 /** A shard that is to be looked at. Plain data: it travels between processes. */
@@ -154,7 +156,7 @@ async function readRows(task: ShardTask, tar: TarScan, work: RowWork): Promise<R
       if (layout === 'cut') {
         segments += Array.isArray(row['segments']) ? row['segments'].length : 0;
         checkSnippetId(row, key, { file: manifestPath, line }, kept.note);
-      }
+      } else checkRowValues(row, layout, { file: manifestPath, line, id: idOf(row) }, kept.note);
       if (sample === undefined) return;
       if (task.isOrdered === true) order.see(sample, line);
       take(sample, row, line);
@@ -162,6 +164,10 @@ async function readRows(task: ShardTask, tar: TarScan, work: RowWork): Promise<R
   });
   for (const problem of rows.problems) kept.note(asFinding(problem));
   return { ...rows, segments };
+}
+
+function idOf({ audio_filepath: name }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof name === 'string' ? sampleKey(name) : undefined;
 }
 
 /** Tells where the rows leave the order of the tar. */

@@ -1,7 +1,7 @@
 import type { Finding } from './finding.js';
 
 /** How bad a kind of finding is, and what can be done about it. */
-interface KindFacts {
+export interface KindFacts {
   severity: Finding['severity'];
   hint?: string;
 }

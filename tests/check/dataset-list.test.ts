@@ -151,8 +151,9 @@ describe('checkShardList()', () => {
       byte_order_mark: [],
       duplicate_shard: ['duplicate_across_shards'],
       shared_manifest: ['duplicate_across_shards'],
+      zero_hours: ['short_duration'],
     };
-    expect(kinds).toEqual([kind, ...(implied[kind] ?? [])]);
+    expect(new Set(kinds)).toEqual(new Set([kind, ...(implied[kind] ?? [])]));
   });
 
   it('says on which line of the list, and for which sample', async () => {
