@@ -44,6 +44,7 @@ describe('docs/check.md has every name', () => {
     ['of kinds of paths', PATH_KINDS, 'canary_flash'],
     ['of the summary', listSnakeCase('cli/check-summary.ts'), 'problems_left'],
     ['of a change', listFields('check/fix-changes.ts', 'Change'), 'from'],
+    ['of ranks', listSnakeCase('cli/check-ranks.ts'), 'fitting_shard_counts'],
     ['of a share', ['strategy', 'rank', 'worker', 'shards', 'rows'], 'rank'],
   ])('%s', (_, names, oneOfThem) => {
     expect(names).toContain(oneOfThem);
