@@ -42,6 +42,28 @@ export { openScan } from './sample/read-scan.js';
 export type { OpenScanOptions, Scan } from './sample/read-scan.js';
 export { openLufsCache } from './sample/lufs-cache.js';
 export type { LufsCache, StaleFile } from './sample/lufs-cache.js';
+export { createAudioDataset } from './sample/audio-dataset.js';
+export type { AudioDataset, AudioDatasetOptions, AudioDescription } from './sample/audio-dataset.js';
+export type { StopRule } from './sample/balance.js';
+export { createBalancedDataset } from './sample/balanced-dataset.js';
+export type {
+  BalancedDataset,
+  BalancedDatasetOptions,
+  BalancedDescription,
+  WindowConfig,
+} from './sample/balanced-dataset.js';
+export type { OutputOptions } from './sample/excerpt-dataset.js';
+export type { ExcerptIterator, IterateOptions } from './sample/excerpt-iterator.js';
+export type { Excerpt, PadMode } from './sample/excerpt.js';
+export type { OnReadError } from './sample/read-error.js';
+export { createWindowedDataset } from './sample/windowed-dataset.js';
+export type {
+  LoudnessReport,
+  WindowDescription,
+  WindowedDataset,
+  WindowedDatasetOptions,
+} from './sample/windowed-dataset.js';
+export type { PlannedWindow, PlanSeeds } from './sample/windowed-plan.js';
 export { tarDataset } from './tarred/tar-dataset.js';
 export type { TarResult } from './tarred/tar-dataset.js';
 export type { TarContext } from './tarred/context.js';

@@ -20,6 +20,8 @@ export type EncodeFailure = 'unsupported_rate';
 /** A recording that cannot be read as it should, or not be encoded; `reason` is what it is counted under. */
 export class AudioError extends InputError {
   readonly reason: AudioFailure | EncodeFailure;
+  /** What was met, without the action and the path. */
+  readonly state: string;
 
   constructor(
     reason: AudioFailure | EncodeFailure,
@@ -29,6 +31,7 @@ export class AudioError extends InputError {
   ) {
     super(`Cannot ${reason === 'unsupported_rate' ? 'encode' : 'read'} "${path}": ${state}`, { ...options, path });
     this.reason = reason;
+    this.state = state;
   }
 }
 

@@ -15,6 +15,13 @@ export interface BlockSource extends Disposable {
   readonly info: RecordingInfo;
 
   /**
+   * The recording's length, which may take decoding all of it.
+   *
+   * @throws AudioError where it cannot be read to its end.
+   */
+  frames(): number;
+
+  /**
    * Decodes from `firstFrame` on, or from a little before it, until no more is needed.
    *
    * @returns the recording's length where its end was met before, or undefined.

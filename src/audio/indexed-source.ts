@@ -35,6 +35,10 @@ export class IndexedSource implements BlockSource {
     this.#frame.alloc();
   }
 
+  frames(): number {
+    return this.#index.totalFrames;
+  }
+
   decode(firstFrame: number, take: TakeBlock): number | undefined {
     const index = this.#index;
     if (firstFrame >= index.totalFrames) return index.totalFrames;

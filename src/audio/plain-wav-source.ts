@@ -55,6 +55,11 @@ export class PlainWavSource implements BlockSource {
     this.#bytes = plane.subarray(0, BLOCK_FRAMES * wav.bytesPerFrame);
   }
 
+  frames(): number {
+    this.#wav.checkEnd();
+    return this.#wav.frames;
+  }
+
   decode(firstFrame: number, take: TakeBlock): number | undefined {
     for (let at = firstFrame; ;) {
       const frames = this.#wav.read(this.#bytes, at);

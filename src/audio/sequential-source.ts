@@ -1,4 +1,5 @@
 import type { BlockSource, TakeBlock } from './block-source.js';
+import { measureByHeader } from './header-measure.js';
 import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
 import { RecordingReader } from './recording-reader.js';
 import type { RecordingInfo } from './recording-reader.js';
@@ -11,11 +12,17 @@ export class SequentialSource implements BlockSource {
   /** Set while the reader's current block can be used again. */
   #hasBlock = false;
   #channels: number | undefined;
+  #frames: number | undefined;
 
   constructor(path: string) {
     this.#path = path;
     this.#reader = new RecordingReader(path);
     this.info = this.#reader.info;
+  }
+
+  frames(): number {
+    this.#frames ??= measureByHeader(this.#path)?.frames ?? this.decode(0, () => false) ?? 0;
+    return this.#frames;
   }
 
   decode(firstFrame: number, take: TakeBlock): number | undefined {

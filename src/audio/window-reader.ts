@@ -57,18 +57,22 @@ export class WindowReader implements Disposable {
   }
 
   /**
+   * The length of a recording, in its own frames.
+   *
+   * @throws AudioError where it cannot be read to its end; it is closed then.
+   */
+  frames(path: string): number {
+    return this.#closingOnError(path, () => this.#source(path).frames());
+  }
+
+  /**
    * Reads `samples` samples, at the rate of the output, from `firstFrame` of the recording on.
    *
    * @param samples a number, or what gives it once the rate of the output is known.
    * @throws AudioError where the audio is not to be had; the recording is closed then.
    */
   read(path: string, firstFrame: number, samples: number | ((sampleRate: number) => number)): WindowSamples {
-    try {
-      return this.#read(this.#source(path), firstFrame, samples);
-    } catch (error) {
-      this.close(path);
-      throw error;
-    }
+    return this.#closingOnError(path, () => this.#read(this.#source(path), firstFrame, samples));
   }
 
   /** Closes a recording, and forgets what is known of it. */
@@ -82,6 +86,15 @@ export class WindowReader implements Disposable {
     for (const source of this.#sources.values()) source[Symbol.dispose]();
     this.#sources.clear();
     this.#resamplers[Symbol.dispose]();
+  }
+
+  #closingOnError<T>(path: string, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      this.close(path);
+      throw error;
+    }
   }
 
   #source(path: string): BlockSource {

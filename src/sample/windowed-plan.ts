@@ -133,7 +133,8 @@ export class WindowedPlan {
   }
 }
 
-function checkEpochs(numEpochs: number | null): void {
+/** @throws when it is no number of epochs. */
+export function checkEpochs(numEpochs: number | null): void {
   if (numEpochs === null) return;
   if (!Number.isInteger(numEpochs)) {
     throw new TypeError(`numEpochs must be a whole number or null, not ${JSON.stringify(numEpochs)}`);

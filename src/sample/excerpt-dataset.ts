@@ -1,0 +1,97 @@
+import { UsageError } from '../errors.js';
+import { ExcerptDecoder } from './excerpt-decoder.js';
+import type { ExcerptJob } from './excerpt-job.js';
+import { ExcerptIterator } from './excerpt-iterator.js';
+import type { ExcerptSource, IterateOptions } from './excerpt-iterator.js';
+import { PAD_MODES } from './excerpt.js';
+import type { Excerpt, PadMode } from './excerpt.js';
+
+/** How excerpts come out. */
+export interface OutputOptions {
+  /** Hz; null keeps each recording's. Default 44,100. */
+  sampleRate?: number | null | undefined;
+  /** Averages all channels; else they are kept. Default true. */
+  mono?: boolean | undefined;
+  /** How a window is filled up that its recording is too short for. Default `constant`: by zeros. */
+  padMode?: PadMode | undefined;
+  /** Measures the loudness of each excerpt. Default false. */
+  lufs?: boolean | undefined;
+  /** Processes that decode; 0 or 1 decodes in this one, which blocks it for the time of each excerpt. Default 0. */
+  jobs?: number | undefined;
+  /** Recordings that each of them keeps open. Default 32. */
+  openFiles?: number | undefined;
+  /** Bytes that each of them remembers of where packets lie in compressed files. Default 64 MiB. */
+  indexBytes?: number | undefined;
+}
+
+/** `OutputOptions` with their defaults. */
+export interface Output {
+  sampleRate: number | null;
+  mono: boolean;
+  padMode: PadMode;
+  lufs: boolean;
+  jobs: number;
+}
+
+const DEFAULT_RATE = 44_100;
+const MAX_RATE = 768_000;
+
+/** @throws {RangeError} when an option is out of its range. */
+export function resolveOutput(options: OutputOptions): Output {
+  const { sampleRate = DEFAULT_RATE, mono = true, padMode = 'constant', lufs = false, jobs = 0 } = options;
+  if (sampleRate !== null && !(Number.isSafeInteger(sampleRate) && sampleRate >= 1 && sampleRate <= MAX_RATE)) {
+    throw new RangeError(`sampleRate must be a whole number of Hz up to ${MAX_RATE}, or null, not ${sampleRate}`);
+  }
+  if (!PAD_MODES.includes(padMode)) {
+    throw new RangeError(`padMode must be one of ${PAD_MODES.join(', ')}, not ${JSON.stringify(padMode)}`);
+  }
+  if (lufs && sampleRate !== null && sampleRate < 4000) {
+    throw new UsageError(`Loudness cannot be measured at ${sampleRate} Hz`, { hint: 'Its weighting needs 4,000 Hz.' });
+  }
+  return { sampleRate, mono, padMode, lufs, jobs };
+}
+
+/** What decoding an element of a dataset takes, and what is told of it beside its audio. */
+export interface PlannedExcerpt {
+  job: ExcerptJob;
+  filepath: string;
+  source: string;
+}
+
+/** The decoder of a dataset, which datasets that are mixed share. */
+export class ExcerptLoader implements AsyncDisposable {
+  readonly output: Output;
+  readonly #decoder: ExcerptDecoder;
+
+  /** @throws {RangeError} when an option is out of its range. */
+  constructor(options: OutputOptions) {
+    this.output = resolveOutput(options);
+    const { sampleRate, mono, jobs } = this.output;
+    const { openFiles, indexBytes } = options;
+    this.#decoder = new ExcerptDecoder({
+      sampleRate,
+      mono,
+      jobs,
+      ...(openFiles === undefined ? {} : { openFiles }),
+      ...(indexBytes === undefined ? {} : { indexBytes }),
+    });
+  }
+
+  /** @throws AudioError where the audio is not to be had. */
+  async load({ job, filepath, source }: PlannedExcerpt, index: number): Promise<Excerpt> {
+    const { waveform, channels, samples, audioSamples, sampleRate, offsetSeconds, lufs } =
+      await this.#decoder.decode(job);
+    const excerpt = { waveform, channels, samples, audioSamples, sampleRate, filepath, source, offsetSeconds, index };
+    return lufs === undefined ? excerpt : { ...excerpt, lufs };
+  }
+
+  /** @throws {RangeError} when an option is out of its range. */
+  iterate(source: ExcerptSource, options: IterateOptions): ExcerptIterator {
+    const { jobs } = this.output;
+    return new ExcerptIterator(source, options, jobs <= 1 ? 1 : 4 * jobs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#decoder[Symbol.asyncDispose]();
+  }
+}
