@@ -20,7 +20,7 @@ export interface ShardToWrite {
 interface PlanIndex {
   failures: { offsetBytes: number; sizeBytes: number; count: number };
   shards: readonly PlannedShard[];
-  /** SHA-256, in hex, of all before this line. */
+  /** SHA-256, in hex, of all before this line but the header's base. */
   sha256: string;
 }
 
@@ -32,7 +32,8 @@ const READ_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
 
 /**
- * Writes a plan: JSON lines that any machine can carry out, whole or not at all.
+ * Writes a plan: JSON lines that any machine can carry out, whole or not at all. Its hash leaves the base out: the same files in another folder make
+ * the same shards.
  *
  * ```
  * header | failures … | items of shard 0 … | items of shard 1 … | index | place of the index
@@ -50,7 +51,7 @@ export async function writePlan(
   let sha256 = '';
   await writeFileAtomic(path, async (write) => {
     const out = new HashedLines(write);
-    await out.add(header);
+    await out.add(header, hashedPart(header));
     const failuresOffset = out.offsetBytes;
     let count = 0;
     for (const failure of failures) {
@@ -84,7 +85,7 @@ export async function writePlan(
 export class PlanFile {
   readonly path: string;
   readonly header: PlanHeader;
-  /** Identifies the plan: SHA-256, in hex, of all that decides the outputs. */
+  /** Identifies the plan: SHA-256, in hex, of all that decides the outputs; not of the folder that they are made in. */
   readonly hash: string;
   readonly shards: readonly PlannedShard[];
   readonly failureCount: number;
@@ -151,8 +152,8 @@ export class PlanFile {
    */
   async verify(): Promise<void> {
     if (!this.#isContiguous()) throw this.#damaged();
-    const hash = createHash('sha256');
-    let lines = 0;
+    const hash = createHash('sha256').update(hashedPart(this.header));
+    let lines = 1;
     const handle = await open(this.path, 'r').catch((error: unknown) => {
       throw new InputError(`Cannot read the plan "${this.path}": ${errorMessage(error)}`, {
         path: this.path,
@@ -161,7 +162,7 @@ export class PlanFile {
     });
     try {
       const chunk = Buffer.allocUnsafe(READ_BYTES);
-      for (let offset = 0; offset < this.#indexOffset;) {
+      for (let offset = this.#failures.offsetBytes; offset < this.#indexOffset;) {
         const { bytesRead } = await handle.read(chunk, 0, Math.min(READ_BYTES, this.#indexOffset - offset), offset);
         if (bytesRead === 0) throw this.#damaged();
         const bytes = chunk.subarray(0, bytesRead);
@@ -229,8 +230,16 @@ class HashedLines {
     this.#write = write;
   }
 
-  async add(value: unknown): Promise<void> {
+  /** @param hashed what is hashed in place of the line, where that is not the line itself */
+  async add(value: unknown, hashed?: string): Promise<void> {
     const line = `${JSON.stringify(value)}\n`;
+    if (hashed !== undefined) {
+      await this.flush();
+      this.hash.update(hashed);
+      this.offsetBytes += Buffer.byteLength(line);
+      await this.#write(line);
+      return;
+    }
     this.offsetBytes += Buffer.byteLength(line);
     this.#pending.push(line);
     this.#pendingLength += line.length;
@@ -245,6 +254,11 @@ class HashedLines {
     this.hash.update(bytes);
     await this.#write(bytes);
   }
+}
+
+/** What the hash takes of a header: all but the folder. */
+function hashedPart(header: PlanHeader): string {
+  return `${JSON.stringify({ ...header, base: undefined })}\n`;
 }
 
 function firstLine(file: number): string {

@@ -109,6 +109,8 @@ export async function makeShards(run: ShardRun): Promise<MadeShards> {
     plan,
     folder: outputs.folder,
     workFolder: outputs.workFolder,
+    // An unfinished run may have been moved since, together with its files.
+    base: baseOf(options, run.inputs),
     shards: plan.shards.map((_, shard) => shard),
     jobs: options.jobs,
     silenceSeconds: options.recordingTimeoutSeconds,

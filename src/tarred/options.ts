@@ -99,6 +99,8 @@ export interface ResolvedTarOptions {
   dryRun: boolean;
   remainder: 'spread' | 'drop';
   base: string | undefined;
+  /** As it was given: the metrics of the same run in another folder are the same. */
+  givenBase: string | undefined;
   onError: 'fail' | 'skip';
   maxFailures: { count: number } | { percent: number };
   jobs: number;
@@ -140,6 +142,7 @@ export function resolveTarOptions(options: TarOptions): ResolvedTarOptions {
     dryRun: options.dryRun ?? false,
     remainder: options.remainder ?? 'spread',
     base: options.base === undefined ? undefined : path.resolve(options.base),
+    givenBase: options.base,
     onError: options.onError ?? 'fail',
     maxFailures: options.maxFailures ?? { count: 0 },
     jobs: options.jobs ?? availableParallelism(),
@@ -268,6 +271,6 @@ export function describeTarOptions(options: ResolvedTarOptions): Record<string, 
     'only-manifests': options.onlyManifests,
     remainder: options.remainder,
     // A relative path means another file where the base is another folder.
-    base: options.base ?? null,
+    base: options.givenBase ?? null,
   };
 }
