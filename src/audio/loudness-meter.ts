@@ -231,8 +231,8 @@ class NumberList {
   }
 }
 
-function sumOf(numbers: Iterable<number>): number {
+function sumOf(numbers: ArrayLike<number>): number {
   let sum = 0;
-  for (const number of numbers) sum += number;
+  for (let index = 0; index < numbers.length; index += 1) sum += numbers[index] ?? 0;
   return sum;
 }

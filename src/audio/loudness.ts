@@ -9,7 +9,7 @@ import type { LoudnessSummary } from './loudness-meter.js';
 import type { RecordingMeasure } from './measure-recording.js';
 import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
 import { RecordingReader } from './recording-reader.js';
-import { SpanResampler } from './span-resampler.js';
+import { SignalConverter } from './signal-converter.js';
 
 /** Which signal is measured, and in which windows. */
 export interface LoudnessOptions {
@@ -68,12 +68,15 @@ export async function measureLoudness(
   }
 }
 
+/** The resampler may leave out the last sample, of which the recording has but a part. */
+const SILENCE_SAMPLES = 16;
+
 /** Brings the blocks of a recording to the signal that is measured, and measures it. */
 class MeasuredSignal implements Disposable {
   readonly recordedChannels: number;
   /** Set where the blocks come without channel positions. */
   readonly #layout: ChannelLayout | undefined;
-  readonly #resamplers: readonly SpanResampler[];
+  readonly #converter: SignalConverter;
   readonly #meter: LoudnessMeter;
   #written = 0;
 
@@ -86,38 +89,33 @@ class MeasuredSignal implements Disposable {
     const rate = sampleRate ?? info.sampleRate;
     const weights = mono ? [1] : channelWeights(channels, isPlaced ? channelLayout.mask : undefined);
     const input = { layout, format: block.format, sampleRate: info.sampleRate };
-    this.#resamplers = weights.map((_, channel) => new SpanResampler(input, rate, mono ? 'average' : channel));
-    for (const resampler of this.#resamplers) resampler.begin(0, 0);
+    this.#converter = new SignalConverter(input, rate, mono);
     const windowSamples = windowSeconds === undefined ? undefined : windowSamplesOf(windowSeconds, rate);
     this.#meter = new LoudnessMeter(rate, weights, windowSamples);
   }
 
   push({ block, blockFrames }: RecordingReader): void {
     if (this.#layout !== undefined) block.channelLayout = this.#layout;
-    let made = 0;
-    for (const resampler of this.#resamplers) made = resampler.push(block, blockFrames);
-    this.#measure(made);
+    this.#measure(this.#converter.push(block, blockFrames));
   }
 
   /** @param frames length of the recording */
   finish(frames: number): ReturnType<LoudnessMeter['finish']> {
-    const wanted = this.#resamplers[0]?.outputLength(frames) ?? 0;
-    for (let isFirst = true; this.#written < wanted; isFirst = false) {
-      let made = 0;
-      for (const resampler of this.#resamplers) made = resampler.flush(isFirst);
-      if (made === 0) throw new Error(`The resampler gave ${this.#written} of ${wanted} samples`);
-      this.#measure(Math.min(made, wanted - this.#written));
+    const wanted = this.#converter.outputLength(frames);
+    while (this.#written < wanted) {
+      const made = this.#converter.flush();
+      if (made === 0) this.#converter.fillWithSilence();
+      this.#measure(Math.min(made === 0 ? SILENCE_SAMPLES : made, wanted - this.#written));
     }
     return this.#meter.finish();
   }
 
   [Symbol.dispose](): void {
-    for (const resampler of this.#resamplers) resampler[Symbol.dispose]();
+    this.#converter[Symbol.dispose]();
   }
 
   #measure(count: number): void {
-    const channels = this.#resamplers.map(({ samples }) => samples);
-    this.#meter.push(channels, count);
+    this.#meter.push(this.#converter.channels, count);
     this.#written += count;
   }
 }

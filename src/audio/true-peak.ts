@@ -10,8 +10,8 @@ const NO_INTERPOLATION_HZ = 192_000;
 /**
  * The highest point of one channel, between its samples too: the signal is interpolated to four times its rate (BS.1770-4, Annex 2).
  *
- * Most of a signal is too low to hold its peak: no interpolated sample is higher than the samples around it times the sum of
- * the filter's magnitudes, so only where that is above the highest point so far is anything interpolated. The result is the same.
+ * Most of a signal is too low to hold its peak, or too smooth to rise between two samples above both, so what lies between is bounded
+ * first, and interpolated only where the bound is above the highest point so far. The result is the same.
  */
 export class TruePeakMeter {
   /** Linear; 1 is full scale. */
@@ -72,9 +72,9 @@ export class TruePeakMeter {
 
   #interpolate(run: number, runEnd: number): void {
     const samples = this.#samples;
+    for (let at = run; at < runEnd; at += 1) this.#raise(samples[at] ?? 0);
+    if (!this.#isInterpolated || this.#isBounded(run - REACH + 1, runEnd + REACH)) return;
     for (let at = run; at < runEnd; at += 1) {
-      this.#raise(samples[at] ?? 0);
-      if (!this.#isInterpolated) continue;
       let first = 0;
       let second = 0;
       let third = 0;
@@ -89,6 +89,29 @@ export class TruePeakMeter {
       this.#raise(second);
       this.#raise(third);
     }
+  }
+
+  /**
+   * Whether no sample that is interpolated of these can be above the peak. Where the second differences are small, it hardly departs
+   * from the line between its neighbours.
+   */
+  #isBounded(from: number, to: number): boolean {
+    const samples = this.#samples;
+    let highest = 0;
+    let bent = 0;
+    let before = samples[from] ?? 0;
+    let sample = samples[from + 1] ?? 0;
+    for (let at = from + 2; at < to; at += 1) {
+      const after = samples[at] ?? 0;
+      const height = Math.abs(sample);
+      const bend = Math.abs(before - sample - (sample - after));
+      if (height > highest) highest = height;
+      if (bend > bent) bent = bend;
+      before = sample;
+      sample = after;
+    }
+    highest = Math.max(highest, Math.abs(samples[from] ?? 0), Math.abs(sample));
+    return highest * STRAIGHT_GROWTH + bent * BEND_GROWTH <= this.peak;
   }
 
   /** What is no number, or infinite, is no peak. */
@@ -127,6 +150,32 @@ const THREE_QUARTERS = interpolator(0.75);
 const GROWTH = Math.max(
   ...[QUARTER, HALF, THREE_QUARTERS].map((taps) => taps.reduce((sum, tap) => sum + Math.abs(tap), 0)),
 );
+
+/**
+ * How far an interpolated sample departs from the line between its neighbours, for each unit of the largest second difference around
+ * it; and how much of the samples' height comes on top, since the taps do not give back a straight line to the last digit.
+ *
+ * With r the taps less those of the line, whose sum is 0, and t their sum summed up twice: the departure is the sum of the second
+ * differences times t, and the last first difference times the last t.
+ */
+function boundOf(taps: Float64Array, part: number): { bend: number; straight: number } {
+  const line = (tap: number): number => (tap === REACH - 1 ? 1 - part : tap === REACH ? part : 0);
+  let once = 0;
+  let twice = 0;
+  let bend = 0;
+  for (const [tap, value] of taps.entries()) {
+    if (tap === taps.length - 1) break;
+    once += value - line(tap);
+    twice += once;
+    bend += Math.abs(twice);
+  }
+  return { bend, straight: 2 * Math.abs(twice) };
+}
+
+const BOUNDS = [boundOf(QUARTER, 0.25), boundOf(HALF, 0.5), boundOf(THREE_QUARTERS, 0.75)];
+/** A little more than they are, for what is lost to rounding. */
+const BEND_GROWTH = Math.max(...BOUNDS.map(({ bend }) => bend)) * (1 + 1e-9);
+const STRAIGHT_GROWTH = (1 + Math.max(...BOUNDS.map(({ straight }) => straight))) * (1 + 1e-9);
 
 const float = new Float32Array(1);
 const floatBits = new Int32Array(float.buffer);
