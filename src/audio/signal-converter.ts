@@ -82,7 +82,12 @@ export class SignalConverter implements Disposable {
     for (const [name, value] of options) check(resampler.setOption(name, value));
     const { nbChannels } = layout;
     if (this.#layout === MONO && nbChannels > 1) {
-      check(resampler.setMatrix(new Array<number>(nbChannels).fill(1 / nbChannels), nbChannels));
+      check(
+        resampler.setMatrix(
+          Array.from({ length: nbChannels }, () => 1 / nbChannels),
+          nbChannels,
+        ),
+      );
     }
     check(resampler.init());
   }
