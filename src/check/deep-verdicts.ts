@@ -79,10 +79,10 @@ export class DeepVerdicts {
 
   #tell(kind: DatasetKind, item: DeepItem, message: string): void {
     const { file, line, inside, id, audioPath } = item;
-    const name = inside?.name ?? audioPath;
     reportDataset(this.#context, {
       kind,
-      message: `${JSON.stringify(name)}: ${message}`,
+      // A member stands in the place already.
+      message: inside === undefined ? `${JSON.stringify(audioPath)}: ${message}` : message,
       file,
       line,
       offsetBytes: line === undefined && inside !== undefined ? inside.offsetBytes : undefined,
