@@ -24,6 +24,9 @@ export interface PackedPlace {
   name: string;
 }
 
+/** So many names of each input are found without a look at all of them. */
+const MOST_RECENT = 1 << 16;
+
 /** How the path of a file came about. */
 const AT_BASE = 0;
 const AT_CURRENT = 1;
@@ -46,7 +49,8 @@ export class FileTable {
   readonly #spellings = new TextColumn();
   readonly #fileOf: number[] = [];
   readonly #bySpelling = new TextIndex((spelling) => this.#spellings.at(spelling));
-  #last = { given: '', input: -1, file: -1 };
+  /** Files that were named lately, by input and as rows say. */
+  readonly #recent: Map<string, number>[] = [];
   /** Files, by absolute path. */
   readonly #byPath = new TextIndex((file) => this.#identityOf(file));
   /** The spelling that a file was met by first, and its input. */
@@ -69,14 +73,20 @@ export class FileTable {
     return this.#state.length;
   }
 
+  /** The number of a file that a row of an input named lately; undefined for others, which may be known all the same. */
+  recentNumberOf(given: string, input: number): number | undefined {
+    return this.#recent[input]?.get(given);
+  }
+
   /** The number of the file that a row of an input names. */
   numberOf(given: string, input: number): number {
-    if (this.#last.given === given && this.#last.input === input) return this.#last.file;
     const spelling = this.#spell(given, input);
     const isNew = spelling === this.#fileOf.length;
     const file = isNew ? this.#find(given, input, spelling) : (this.#fileOf[spelling] ?? 0);
     if (isNew) this.#fileOf.push(file);
-    this.#last = { given, input, file };
+    const recent = (this.#recent[input] ??= new Map());
+    if (recent.size === MOST_RECENT) recent.clear();
+    recent.set(given, file);
     return file;
   }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { OutputError, systemCode } from '../errors.js';
 import { sizeOf } from '../run/atomic-file.js';
+import { foreignOutputs, readMetricsOwner } from '../shard/metrics-owner.js';
 import type { OptionValue } from '../shard/plan.js';
 import { writeFailure } from '../tar/write-failure.js';
 import type { TarMetrics } from './metrics.js';
@@ -45,6 +46,10 @@ export async function inspectTarget(
     kind: 'other',
     error: new OutputError(`Cannot write to "${folder}": ${state}`, { path: file, hint }),
   });
+  const owner = await readMetricsOwner(outputs.metrics);
+  if (owner !== undefined && owner !== 'tar') {
+    return { kind: 'foreign', error: foreignOutputs(outputs.metrics, owner, 'target-dir') };
+  }
   const metrics = await readJson(outputs.metrics);
   if (metrics !== undefined) {
     if (metrics['command'] !== 'tar') {

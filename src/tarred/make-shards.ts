@@ -61,9 +61,6 @@ export interface ShardFile {
 /** So many warnings of members are kept, of all shards. */
 const MAX_WARNINGS = 1000;
 
-/** Between two looks at the signal. */
-const LINES_A_WRITE = 500;
-
 /** Writes the manifests of all shards, and no audio. */
 export async function writeManifests(run: ShardRun): Promise<MadeShards> {
   const { outputs, options, datasets, context } = run;
@@ -74,16 +71,10 @@ export async function writeManifests(run: ShardRun): Promise<MadeShards> {
       const file = path.join(outputs.folder, shardFiles(dataset, shardId, options.shardManifests).manifest);
       if (index === 0) await ensureFolder(path.dirname(file));
       await writeFileAtomic(file, async (write) => {
-        let lines: string[] = [];
-        const flush = async (): Promise<void> => {
+        for (const lines of shardItems.lines(rows, shardId)) {
           context.signal?.throwIfAborted();
-          await write(lines.join(''));
-          lines = [];
-        };
-        for (const line of shardItems.lines(rows, shardId)) {
-          if (lines.push(line) === LINES_A_WRITE) await flush();
+          await write(lines);
         }
-        await flush();
       });
     }
   }

@@ -45,7 +45,12 @@ export function holdsSubMark(filePath: string): boolean {
  */
 export function spanSuffix(offsetSeconds: number, durationSeconds: number): string {
   const duration = Number.isNaN(durationSeconds) ? 'end' : spellFloat(durationSeconds);
-  return `_${spellFloat(offsetSeconds)}_${duration}`.replaceAll('.', '_');
+  return `_${withoutDot(spellFloat(offsetSeconds))}_${withoutDot(duration)}`;
+}
+
+function withoutDot(number: string): string {
+  const dot = number.indexOf('.');
+  return dot < 0 ? number : `${number.slice(0, dot)}_${number.slice(dot + 1)}`;
 }
 
 /** A number with a point, as Python's `repr` of a float writes it, but never with an exponent. */

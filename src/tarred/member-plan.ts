@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { AudioFormat } from '../audio/sample-rates.js';
 import { InputError } from '../errors.js';
+import { FileCache } from './file-cache.js';
 import type { FileTable } from './file-table.js';
 import type { ManifestInput } from './inputs.js';
 import { flattenPath, hashSuffix, holdsSubMark, spanSuffix, type NameParts } from './member-names.js';
@@ -59,6 +60,8 @@ export class MemberPlans {
   readonly #taken: TextColumn | undefined;
   /** Rows by file. */
   readonly #uses: Uint32Array;
+  /** Names of whole files. */
+  readonly #parts: FileCache<NameParts>;
   /** Stems that several files have. */
   readonly #collisions = new Set<string>();
   /** Of rows whose audio an earlier row means already: their number, from 2 on. */
@@ -81,6 +84,7 @@ export class MemberPlans {
     this.#taken = taken;
     this.#options = options;
     this.#isForced = isForced(options);
+    this.#parts = new FileCache((file) => flattenPath(table.files.givenPath(file)));
     this.#uses = new Uint32Array(table.files.length);
     for (const row of rows) {
       const file = table.fileNumbers[row] ?? 0;
@@ -157,16 +161,17 @@ export class MemberPlans {
 
   /** Stem and extension of a row's member, before it is told apart from others of its name. */
   #partsOf(row: number): NameParts {
-    const parts = flattenPath(this.#table.files.givenPath(this.#table.fileNumbers[row] ?? 0));
+    const parts = this.#parts.get(this.#table.fileNumbers[row] ?? 0);
     if (!this.#isCut(row)) return parts;
     const offset = this.#table.offsets[row] ?? Number.NaN;
-    parts.stem += spanSuffix(Number.isNaN(offset) ? 0 : offset, this.#table.durations[row] ?? Number.NaN);
-    return parts;
+    const suffix = spanSuffix(Number.isNaN(offset) ? 0 : offset, this.#table.durations[row] ?? Number.NaN);
+    return { stem: parts.stem + suffix, extension: parts.extension };
   }
 
   #distinct(row: number, stem: string): string {
     const repeat = this.#repeats.get(row);
-    if (repeat === undefined && !this.#collisions.has(stem)) return stem;
+    // Asking an empty set costs the hash of every stem.
+    if (repeat === undefined && (this.#collisions.size === 0 || !this.#collisions.has(stem))) return stem;
     const title = namedPath(this.#table.files, this.#table.fileNumbers[row] ?? 0, this.#inputs);
     return stem + hashSuffix(repeat === undefined ? title : `${title}\0${repeat}`);
   }

@@ -1,6 +1,7 @@
 import { toMicros } from '../audio/times.js';
 import { JsonObject, kindOfJson } from '../manifest/json-object.js';
 import type { PlannedItem } from '../shard/plan.js';
+import { FileCache } from './file-cache.js';
 import type { MemberPlan, MemberPlans } from './member-plan.js';
 import { pathKeyOf } from './row-facts.js';
 import type { RowTable } from './row-table.js';
@@ -18,16 +19,22 @@ export interface RowStyle {
 /** Takes the place of a row's duration until it is known: no JSON text holds it. */
 const DURATION = '\u0001';
 
+/** More of them lie too far apart in memory to be joined fast. */
+const LINES_A_STRING = 64;
+
 /** Makes rows and items of a shard. */
 export class ShardItems {
   readonly #table: RowTable;
   readonly #members: MemberPlans;
   readonly #style: RowStyle;
+  /** Paths as JSON. */
+  readonly #absolute: FileCache<string>;
 
   constructor(table: RowTable, members: MemberPlans, style: RowStyle) {
     this.#table = table;
     this.#members = members;
     this.#style = style;
+    this.#absolute = new FileCache((file) => JSON.stringify(table.files.absolutePath(file)));
   }
 
   /**
@@ -42,7 +49,7 @@ export class ShardItems {
       const file = this.#table.fileNumbers[row] ?? 0;
       const packed = this.#table.files.packedPlace(file);
       const span = member.isCut ? this.#spanOf(row) : undefined;
-      const text = this.#write(json, { row, member, name, shardId, duration: DURATION });
+      const text = this.#change(json, { row, member, name, shardId, duration: DURATION }).stringify();
       const at = text.indexOf(DURATION);
       yield {
         input: this.#table.inputOf(row),
@@ -60,11 +67,20 @@ export class ShardItems {
     }
   }
 
-  /** The lines of a shard's manifest, where no audio is packed. */
+  /** The lines of a shard's manifest, where no audio is packed: many of them in one string. */
   *lines(rows: Uint32Array, shardId: number): Generator<string> {
+    let pieces: string[] = [];
+    let count = 0;
     for (const { row, member, name } of this.#named(rows)) {
-      yield `${this.#write(this.#table.read(row), { row, member, name, shardId, duration: undefined })}\n`;
+      const json = this.#change(this.#table.read(row), { row, member, name, shardId, duration: undefined });
+      json.appendTo(pieces);
+      pieces.push('\n');
+      count += 1;
+      if (count % LINES_A_STRING !== 0) continue;
+      yield pieces.join('');
+      pieces = [];
     }
+    yield pieces.join('');
   }
 
   /** Names the rows of a shard: a file that is met again gets a number, as NeMo's converter counts. */
@@ -85,7 +101,7 @@ export class ShardItems {
     }
   }
 
-  #write(source: JsonObject, { row, member, name, shardId, duration }: RowToWrite): string {
+  #change(source: JsonObject, { row, member, name, shardId, duration }: RowToWrite): JsonObject {
     const json = renamePathKey(source);
     json.set('audio_filepath', JSON.stringify(name));
     if (duration !== undefined) json.set('duration', duration);
@@ -95,13 +111,12 @@ export class ShardItems {
       json.set('source_audio_offset', offset === 'null' ? '0' : offset);
     }
     if (this.#style.onlyManifests) {
-      const file = this.#table.fileNumbers[row] ?? 0;
-      json.set('abs_audio_filepath', JSON.stringify(this.#table.files.absolutePath(file)));
+      json.set('abs_audio_filepath', this.#absolute.get(this.#table.fileNumbers[row] ?? 0));
     }
     // Of rows that were packed before it is that of another shard.
     json.delete('shard_id');
     json.set('shard_id', String(shardId));
-    return json.stringify();
+    return json;
   }
 
   #spanOf(row: number): { start: number; end: number | null } {

@@ -47,11 +47,14 @@ export function readAudioPath(row: JsonObject): string | RowRefusal {
   }
   const audioPath = kind === 'string' ? (row.value(key) as string) : '';
   if (audioPath.trim() === '') return { reason: 'missing_audio_filepath', message: `"${key}" names no file` };
-  const nameFault = memberNameFault(audioPath.replaceAll(/[/.]/gu, '_'));
-  if (nameFault !== undefined || audioPath.endsWith('/')) {
-    return { reason: 'bad_audio_filepath', message: `"${key}" is no path of a file: ${nameFault ?? 'it ends in "/"'}` };
-  }
   return audioPath;
+}
+
+/** Why a path cannot be that of a file that becomes a member, or undefined where it can. */
+export function checkAudioPath(audioPath: string): RowRefusal | undefined {
+  const fault = audioPath.endsWith('/') ? 'it ends in "/"' : memberNameFault(audioPath.replaceAll(/[/.]/gu, '_'));
+  if (fault === undefined) return undefined;
+  return { reason: 'bad_audio_filepath', message: `${JSON.stringify(audioPath)} is no path of a file: ${fault}` };
 }
 
 /** Duration and offset of a row, or what is wrong with them. */

@@ -1,7 +1,6 @@
-import { readSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 import { InputError } from '../errors.js';
-import { JsonObject } from '../manifest/json-object.js';
-import { parseRowLine } from '../manifest/row-line.js';
+import { JsonObject, parseJsonObject } from '../manifest/json-object.js';
 import type { FileTable } from './file-table.js';
 import type { ManifestInput } from './inputs.js';
 
@@ -32,14 +31,20 @@ export class RowTable {
   /** In the table of files. */
   readonly fileNumbers: number[] = [];
   readonly #inputs: readonly ManifestInput[];
+  readonly #maxHeldBytes: number;
   readonly #input: number[] = [];
   readonly #line: number[] = [];
   readonly #offsetBytes: number[] = [];
   readonly #lengthBytes: number[] = [];
+  /** Whole manifests by input, as far as memory allows; undefined for those that are read row by row. */
+  readonly #held: (Buffer | undefined)[] = [];
+  #heldBytes = 0;
   #buffer = Buffer.alloc(1 << 16);
 
-  constructor(inputs: readonly ManifestInput[], files: FileTable) {
+  /** @param maxHeldBytes manifests of so many bytes in all are held in memory once rows are read again */
+  constructor(inputs: readonly ManifestInput[], files: FileTable, maxHeldBytes = MAX_HELD_BYTES) {
     this.#inputs = inputs;
+    this.#maxHeldBytes = maxHeldBytes;
     this.files = files;
   }
 
@@ -71,7 +76,8 @@ export class RowTable {
   }
 
   /**
-   * Reads a row again. The process waits for it: a million reads through the thread pool would take half a minute.
+   * Reads a row again. The process waits for it: a million reads through the thread pool would take half a minute, and a million system calls
+   * for rows of a shuffled order take four seconds.
    *
    * @throws InputError when the manifest changed since
    */
@@ -79,9 +85,8 @@ export class RowTable {
     const input = this.#inputs[this.inputOf(row)];
     const lengthBytes = this.#lengthBytes[row];
     if (input === undefined || lengthBytes === undefined) throw new RangeError(`There is no row ${row}`);
-    if (lengthBytes > this.#buffer.length) this.#buffer = Buffer.alloc(lengthBytes * 2);
-    const size = readSync(input.handle.fd, this.#buffer, 0, lengthBytes, this.#offsetBytes[row] ?? 0);
-    const found = size === lengthBytes ? parseRowLine({ bytes: this.#buffer.subarray(0, lengthBytes) }) : undefined;
+    const text = this.#readText(this.inputOf(row), input, this.#offsetBytes[row] ?? 0, lengthBytes);
+    const found = text === undefined ? undefined : parseJsonObject(text);
     if (found instanceof JsonObject) return found;
     throw new InputError(`Cannot read line ${this.lineOf(row)} of "${input.path}" again: the file has changed`, {
       path: input.path,
@@ -89,4 +94,36 @@ export class RowTable {
       hint: 'Leave the manifest as it is while it is being worked on.',
     });
   }
+
+  /** The text of a line; undefined where the file ends before it. */
+  #readText(number: number, { handle }: ManifestInput, offset: number, length: number): string | undefined {
+    const held = this.#hold(number, handle);
+    if (held !== undefined)
+      return offset + length > held.length ? undefined : held.toString('utf8', offset, offset + length);
+    if (length > this.#buffer.length) this.#buffer = Buffer.alloc(length * 2);
+    const size = readSync(handle.fd, this.#buffer, 0, length, offset);
+    return size === length ? this.#buffer.toString('utf8', 0, length) : undefined;
+  }
+
+  #hold(number: number, { fd }: ManifestInput['handle']): Buffer | undefined {
+    if (number in this.#held) return this.#held[number];
+    const { size } = fstatSync(fd);
+    const mayHold = this.#heldBytes + size <= this.#maxHeldBytes;
+    this.#held[number] = mayHold ? readWhole(fd, size) : undefined;
+    if (mayHold) this.#heldBytes += size;
+    return this.#held[number];
+  }
+}
+
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
+
+function readWhole(fd: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size);
+  let filled = 0;
+  while (filled < size) {
+    const count = readSync(fd, bytes, filled, size - filled, filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
 }

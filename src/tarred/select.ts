@@ -6,7 +6,7 @@ import { packedRows } from '../shard/packed-rows.js';
 import type { PackFailure } from '../shard/plan.js';
 import { FileTable, type AudioFolders, type PathFault } from './file-table.js';
 import type { ManifestInput } from './inputs.js';
-import { readAudioPath, readRowTimes } from './row-facts.js';
+import { checkAudioPath, readAudioPath, readRowTimes, type RowRefusal } from './row-facts.js';
 import { RowTable } from './row-table.js';
 
 /** Which rows are kept: those of a duration from the minimum on and below the maximum, in whole microseconds. Null is kept. */
@@ -106,10 +106,17 @@ class Selector {
         this.#refuse(index, line.number, row);
         continue;
       }
-      const audioPath = readAudioPath(row);
-      if (typeof audioPath === 'string') this.#add(row, this.#table.files.numberOf(audioPath, index), index, line);
-      else this.#refuse(index, line.number, audioPath);
+      const file = this.#findFile(row, index);
+      if (typeof file === 'number') this.#add(row, file, index, line);
+      else this.#refuse(index, line.number, file);
     }
+  }
+
+  #findFile(row: JsonObject, input: number): number | RowRefusal {
+    const { files } = this.#table;
+    const audioPath = readAudioPath(row);
+    if (typeof audioPath !== 'string') return audioPath;
+    return files.recentNumberOf(audioPath, input) ?? checkAudioPath(audioPath) ?? files.numberOf(audioPath, input);
   }
 
   /** Rows of a dataset that is packed already are copied to the input's file, one a line, as they come. */
@@ -127,8 +134,9 @@ class Selector {
     for await (const { line: number, row, audio } of packedRows(shards, { signal: this.#context.signal, onProblem })) {
       this.#count();
       const audioPath = readAudioPath(row);
-      if (typeof audioPath !== 'string') {
-        this.#refuse(index, number, audioPath);
+      const fault = typeof audioPath === 'string' ? checkAudioPath(audioPath) : audioPath;
+      if (fault !== undefined) {
+        this.#refuse(index, number, fault);
         continue;
       }
       const bytes = Buffer.from(row.stringify());

@@ -211,6 +211,37 @@ describe('JsonObject', () => {
     expect(object.stringify()).toBe('{"b":"x","d":[],"a":null}');
   });
 
+  it('writes the same however the source is spaced, and what was changed in it', () => {
+    const spaces = fc.constantFrom('', ' ', '  ');
+    const entries = fc.array(
+      fc.record({
+        key: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+        value: fc.constantFrom('1', '"x"', '[1, 2]', 'null', '-0.50'),
+        before: spaces,
+        colon: fc.constantFrom(':', ' :', ': '),
+        after: spaces,
+      }),
+    );
+    const changes = fc.array(
+      fc.record({ key: fc.constantFrom('a', 'c', 'f'), value: fc.option(fc.constant('"new"')) }),
+    );
+    fc.assert(
+      fc.property(entries, changes, (source, changed) => {
+        const parts = source.map(({ key, value, before, colon, after }) => `${before}"${key}"${colon}${value}${after}`);
+        const object = parse(`{${parts.join(',')}}`);
+        const expected = new Map(source.map(({ key, value }) => [key, value]));
+        for (const { key, value } of changed) {
+          if (value === null) object.delete(key);
+          else object.set(key, value);
+          if (value === null) expected.delete(key);
+          else expected.set(key, value);
+        }
+        const wanted = [...expected].map(([key, value]) => `"${key}":${value}`);
+        expect(object.stringify()).toBe(`{${wanted.join(',')}}`);
+      }),
+    );
+  });
+
   it('clones into an object of its own', () => {
     const object = parse('{"a":1,"b":NaN}');
     const copy = object.clone();
