@@ -229,7 +229,7 @@ describe('JsonObject', () => {
       fc.property(entries, changes, (source, changed) => {
         const parts = source.map(({ key, value, before, colon, after }) => `${before}"${key}"${colon}${value}${after}`);
         const object = parse(`{${parts.join(',')}}`);
-        const expected = new Map(source.map(({ key, value }) => [key, value]));
+        const expected = new Map<string, string>(source.map(({ key, value }) => [key, value]));
         for (const { key, value } of changed) {
           if (value === null) object.delete(key);
           else object.set(key, value);
