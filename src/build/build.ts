@@ -1,6 +1,7 @@
 import { OutputError, UsageError } from '../errors.js';
 import { shardPathFault } from '../manifest/shard-list.js';
 import { checkWritable, ensureFolder, removeFile, sizeOf } from '../run/atomic-file.js';
+import { refuseForeignOutputs } from '../shard/metrics-owner.js';
 import { packShards } from '../shard/pack-shards.js';
 import type { PlanFile } from '../shard/plan-file.js';
 import type { OnPackProgress } from '../shard/progress.js';
@@ -49,6 +50,7 @@ export interface BuildResult {
 export async function planBuild(options: BuildOptions, context: BuildContext = {}): Promise<PlanFile> {
   checkBuildOptions(options);
   const outputs = buildOutputs(options.outputDir);
+  await refuseForeignOutputs(outputs.metrics, 'build', 'output-dir');
   requireListable(options, outputs);
   if ((await sizeOf(outputs.plan)) === undefined) requirePlannable(options, outputs);
   await ensureFolder(outputs.folder);

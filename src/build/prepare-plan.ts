@@ -2,6 +2,7 @@ import path from 'node:path';
 import { audioArchitecture } from '../audio/architecture.js';
 import { InputError, OutputError, UsageError } from '../errors.js';
 import { removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
+import { foreignOutputs } from '../shard/metrics-owner.js';
 import { clearWork } from '../shard/outcome-file.js';
 import type { OptionValue } from '../shard/plan.js';
 import { PlanFile } from '../shard/plan-file.js';
@@ -62,6 +63,9 @@ async function preparePlanLocked(
   if (existing === undefined) requirePlannable(options, outputs);
   const input = options.input === undefined ? undefined : await findInput(options.input, context);
   if (existing !== undefined) {
+    if (existing.header.command !== 'build') {
+      throw foreignOutputs(outputs.plan, existing.header.command, 'output-dir');
+    }
     const differences = await findDifferences(existing, options, input, canPlan && !isPart);
     if (differences.length === 0) return existing;
     if (!mayReplace) throw otherPlan(outputs, differences, canPlan && !isPart);
@@ -138,7 +142,6 @@ async function findDifferences(
   isFull: boolean,
 ): Promise<string[]> {
   const { header } = plan;
-  if (header.command !== 'build') return [`it is a plan of "cutroom ${header.command}"`];
   const differences: string[] = [];
   if (header.cutroom_version !== VERSION) {
     differences.push(`it was made by cutroom ${header.cutroom_version}, and this is ${VERSION}`);

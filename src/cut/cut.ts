@@ -5,6 +5,7 @@ import { OutputError } from '../errors.js';
 import { ensureFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import type { Lock } from '../run/lock.js';
 import { ProcessPool } from '../run/process-pool.js';
+import { refuseForeignOutputs } from '../shard/metrics-owner.js';
 import { loadTokenizer } from '../text/tokenizer.js';
 import type { Tokenizer, TokenizerEvent } from '../text/tokenizer.js';
 import type { CutPlan } from './cut-plan.js';
@@ -98,6 +99,7 @@ export async function cut(options: CutOptions, context: CutContext = {}): Promis
   const { outputs } = resolved;
   const listFault = outputs.isSharded ? findListFault(outputs) : undefined;
   if (listFault !== undefined) context.onWarning?.(`no list of the shards is written: ${listFault}`);
+  await refuseForeignOutputs(outputs.metrics, 'cut', 'output-dir');
   await prepareFolders(outputs);
   const locks = await lockOutputs(outputs, context);
   let ended: Omit<CutResult, 'seconds'>;
