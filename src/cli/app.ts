@@ -5,6 +5,7 @@ import { buildShardsCommand } from './commands/build.js';
 import { checkCommand } from './commands/check.js';
 import { cutCommand } from './commands/cut.js';
 import { genLstCommand } from './commands/gen-lst.js';
+import { sampleCommand } from './commands/sample.js';
 import { scanCommand } from './commands/scan.js';
 import { tarCommand } from './commands/tar.js';
 import type { CliContext } from './context.js';
@@ -19,6 +20,7 @@ export const COMMANDS: Readonly<Record<string, Command<CliContext>>> = {
   tar: tarCommand,
   check: checkCommand,
   scan: scanCommand,
+  sample: sampleCommand,
 };
 
 /** Other names that commands answer to. */

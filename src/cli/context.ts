@@ -5,6 +5,8 @@ export interface TextStream {
   write(text: string): void;
   /** True when a person is looking at it. */
   readonly isTerminal: boolean;
+  /** Characters in a line of a terminal. */
+  readonly columns?: number | undefined;
 }
 
 /** All that a command knows of the process it runs in; tests make their own. */

@@ -19,6 +19,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 const streamOf = (stream: NodeJS.WriteStream): TextStream => ({
   write: (text) => void stream.write(text),
   isTerminal: stream.isTTY,
+  get columns() {
+    return stream.columns;
+  },
 });
 
 const context: CliContext = {

@@ -25,7 +25,7 @@ export interface PlanHeader {
   cutroom_version: string;
   /** Where FFmpeg's kernels of another architecture may round otherwise, plans are told apart by it. */
   audio_architecture: string;
-  command: 'build' | 'tar';
+  command: 'build' | 'tar' | 'sample';
   /** The manifests, as they were named, and the SHA-256 of their bytes in hex. */
   inputs: readonly { path: string; sha256: string }[];
   /** The options that decide the outputs, by their names on the command line. */
