@@ -1,5 +1,6 @@
 import type { BlockSource } from './block-source.js';
 import { FileChunks } from './file-chunks.js';
+import { FlacSource } from './flac-source.js';
 import { indexByTimestamps } from './index-by-timestamps.js';
 import { IndexedSource } from './indexed-source.js';
 import type { PacketIndex } from './packet-index.js';
@@ -11,7 +12,7 @@ import type { RecordingInfo } from './recording-reader.js';
 import { SequentialSource } from './sequential-source.js';
 
 /**
- * Opens a recording in the way by which any place of it is reached soonest: a WAV by its bytes, FLAC by seeking, MP3, Opus, Vorbis and AAC
+ * Opens a recording in the way by which any place of it is reached soonest: a WAV by its bytes, FLAC by the numbers of its frames, MP3, Opus, Vorbis and AAC
  * by an index that a first pass over the file makes; anything else is decoded from its start.
  *
  * @throws AudioError where it cannot be opened.
@@ -19,6 +20,8 @@ import { SequentialSource } from './sequential-source.js';
 export function openBlockSource(path: string, indexes: PacketIndexes): BlockSource {
   const wav = PlainWavSource.open(path);
   if (wav !== undefined) return wav;
+  const flac = FlacSource.open(path);
+  if (flac !== undefined) return flac;
   const sequential = new SequentialSource(path);
   try {
     const method = indexMethod(sequential.info);
