@@ -53,12 +53,14 @@ export async function planBuild(options: BuildOptions, context: BuildContext = {
   await refuseForeignOutputs(outputs.metrics, 'build', 'output-dir');
   requireListable(options, outputs);
   if ((await sizeOf(outputs.plan)) === undefined) requirePlannable(options, outputs);
+  const isNew = (await sizeOf(outputs.folder)) === undefined;
   await ensureFolder(outputs.folder);
-  await checkWritable(outputs.plan);
   try {
+    await checkWritable(outputs.plan);
     return await preparePlan(options, outputs, prepareContext(outputs, context));
   } finally {
     await removeIfEmpty(outputs.workFolder);
+    if (isNew) await removeIfEmpty(outputs.folder);
   }
 }
 

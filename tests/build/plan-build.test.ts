@@ -241,9 +241,17 @@ describe('planBuild()', () => {
     expect(existsSync(path.join(outputDir, 'data.lst'))).toBe(false);
   });
 
+  it('leaves no folder behind where there is nothing to read, and one that was there as it was', async () => {
+    await expect(plan({ input: folder })).rejects.toThrow('the folder holds no tar');
+    expect(existsSync(outputDir)).toBe(false);
+    mkdirSync(outputDir);
+    await expect(plan({ input: folder })).rejects.toThrow('the folder holds no tar');
+    expect(readdirSync(outputDir)).toEqual([]);
+  });
+
   it('stops at once on a signal, without a plan', async () => {
     const input = writeInput(manyLines(2));
     await expect(plan({ input }, { signal: AbortSignal.abort() })).rejects.toThrow(CanceledError);
-    expect(readdirSync(outputDir)).toEqual([]);
+    expect(existsSync(outputDir)).toBe(false);
   });
 });
