@@ -44,6 +44,11 @@ export interface BuildMetrics {
 
 const MICROS = 1e6;
 
+/** Whether the metrics say that an earlier run finished the dataset of a plan. */
+export async function isFinished(plan: PlanFile, outputs: BuildOutputs): Promise<boolean> {
+  return (await readMetrics(outputs.metrics))?.plan_hash === plan.hash;
+}
+
 /**
  * The summary of a dataset that an earlier run finished, or undefined where none of this plan is finished.
  *

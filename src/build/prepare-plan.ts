@@ -10,7 +10,7 @@ import { findPackedShards } from '../shard/packed-rows.js';
 import type { OnPackProgress } from '../shard/progress.js';
 import { VERSION } from '../version.js';
 import { withBuildLock, type BuildLockContext } from './build-lock.js';
-import { removePartLists } from './finish.js';
+import { isFinished, removePartLists } from './finish.js';
 import { openInput, STDIN } from './input-file.js';
 import {
   describeGivenOptions,
@@ -66,7 +66,9 @@ async function preparePlanLocked(
     if (existing.header.command !== 'build') {
       throw foreignOutputs(outputs.plan, existing.header.command, 'output-dir');
     }
-    const differences = await findDifferences(existing, options, input, canPlan && !isPart);
+    // What another version finished is finished; only what is made anew, or gone on with, has to be of one version.
+    const isKept = options.overwrite !== true && (await isFinished(existing, outputs));
+    const differences = await findDifferences(existing, options, input, { isFull: canPlan && !isPart, isKept });
     if (differences.length === 0) return existing;
     if (!mayReplace) throw otherPlan(outputs, differences, canPlan && !isPart);
   }
@@ -133,17 +135,17 @@ export function requirePlannable(options: BuildOptions, { plan }: BuildOutputs):
 /**
  * What of the input and the options is not that of a plan, in words.
  *
- * @param isFull whether options that are not given count with their defaults, too
+ * @param how `isFull` says whether options that are not given count with their defaults, too; `isKept`, that nothing is to be made
  */
 async function findDifferences(
   plan: PlanFile,
   options: BuildOptions,
   input: BuildInput | undefined,
-  isFull: boolean,
+  { isFull, isKept }: { isFull: boolean; isKept: boolean },
 ): Promise<string[]> {
   const { header } = plan;
   const differences: string[] = [];
-  if (header.cutroom_version !== VERSION) {
+  if (header.cutroom_version !== VERSION && !isKept) {
     differences.push(`it was made by cutroom ${header.cutroom_version}, and this is ${VERSION}`);
   }
   if (header.audio_architecture !== audioArchitecture()) {

@@ -66,6 +66,13 @@ export async function inspectTarget(
   const unfinished = await readJson(outputs.identity);
   if (unfinished !== undefined) {
     const differences = listDifferences(unfinished, identity);
+    // A finished dataset stays what it is; one that is gone on with would be of two versions.
+    const { cutroom_version: version } = unfinished;
+    if (version !== identity.cutroom_version) {
+      differences.push(
+        `cutroom_version was ${JSON.stringify(version)}, now ${JSON.stringify(identity.cutroom_version)}`,
+      );
+    }
     if (differences.length === 0) return { kind: 'unfinished' };
     return other(`an unfinished run of another kind is there: ${differences.join('; ')}`);
   }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { build, type BuildResult } from '#cutroom/build/build.js';
 import type { BuildOptions } from '#cutroom/build/options.js';
+import { VERSION } from '#cutroom/version.js';
 import { OutputError } from '#cutroom/errors.js';
 import { makeSine } from '../support/signals.js';
 import { buildWav } from '../support/wav-files.js';
@@ -102,6 +103,23 @@ describe('build()', () => {
     // One that was changed since is not the one that was planned.
     rmSync(path.join(dataset, 'manifests', 'packed.000001.jsonl'));
     await expect(run('repacked', { input: dataset, numTars: 3, seed: 7, format: 'wav', copy: true })).rejects.toThrow();
+  });
+
+  it('takes what another version finished for finished, and goes on with no plan of another version', async () => {
+    const input = writeInput('version.tsv', sixLines.slice(0, 1));
+    const options = { numTars: 1, balanceBy: 'samples', copy: true, format: 'wav', input } as const;
+    await run('version', options);
+    const planFile = path.join(folder, 'version', 'plan.jsonl');
+    const plan = readFileSync(planFile, 'utf8');
+    const other = VERSION.replace(/.$/u, (digit) => (digit === '9' ? '8' : '9'));
+    writeFileSync(planFile, plan.replace(VERSION, other));
+    expect((await run('version', options)).kind).toBe('already_done');
+    expect((await run('version', { splitStart: 0 })).kind).toBe('already_done');
+    expect((await run('version', { ...options, overwrite: true })).kind).toBe('built');
+    expect(readFileSync(planFile, 'utf8')).toBe(plan);
+    writeFileSync(planFile, plan.replace(VERSION, other));
+    rmSync(path.join(folder, 'version', 'metrics.json'));
+    await expect(run('version', options)).rejects.toThrow(`it was made by cutroom ${other}, and this is ${VERSION}`);
   });
 
   it('replaces no shard that it did not make', async () => {

@@ -235,6 +235,21 @@ describe('runs of tarDataset()', () => {
     expect(place.listing()).not.toContain('audio_0.tar');
   });
 
+  it('are finished whichever version finished them, and no version goes on with what another one began', async () => {
+    const manifest = place.addManifest('m.json', manyRows(2));
+    await place.run(manifest);
+    const metrics = JSON.parse(place.read('metrics.json')) as Json;
+    place.addFile('tarred/metrics.json', JSON.stringify({ ...metrics, cutroom_version: '0.0.0' }));
+    // The first key tells of what command metrics are.
+    expect(place.read('metrics.json')).toMatch(/^\{"command":"tar"/u);
+    expect((await place.run(manifest)).kind).toBe('already_done');
+    rmSync(path.join(place.target, 'metrics.json'));
+    const { command, inputs, options, audio_architecture } = metrics;
+    const begun = { command, cutroom_version: '0.0.0', audio_architecture, inputs, options };
+    place.addFile('tarred/.cutroom-tar/identity.json', JSON.stringify(begun));
+    await expect(place.run(manifest)).rejects.toThrow(/another kind is there: cutroom_version was "0.0.0", now/u);
+  });
+
   it('leave alone what another command made, also with overwrite', async () => {
     const manifest = place.addManifest('m.json', manyRows(2));
     place.addFile('tarred/metrics.json', '{"plan_hash": "x", "options": {}}');
