@@ -5,19 +5,10 @@
 // Fetches the packages with apt-get into FOLDER where they are not there yet, unpacks them without installing anything, and writes a
 // TSV for `cutroom build` and a NeMo manifest for `cutroom tar`, one of each a language. What the packages hold is taken as it is: texts without a
 // file, files without a text, silence, tones and a text that stands twice are all in there. On a machine without apt-get it says so and ends.
-import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  readdirSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { unpackPackages } from './debian-packages.js';
 
 const LANGUAGES = { en: 'en_US_f_Allison', fr: 'fr_CA_f_June', es: 'es_MX_f_Allison' };
 
@@ -27,41 +18,11 @@ const packages = Object.keys(LANGUAGES).flatMap((code) => [
   `asterisk-core-sounds-${code}`,
 ]);
 
-if (!existsSync(path.join(folder, 'usr'))) {
-  if (!hasProgram('apt-get') || !hasProgram('dpkg-deb')) {
-    console.error('spoken-prompts: apt-get and dpkg-deb are not here: without them the prompts cannot be fetched');
-    process.exit(0);
-  }
-  fetchPackages();
+if (!unpackPackages(folder, packages)) {
+  console.error('spoken-prompts: apt-get and dpkg-deb are not here: without them the prompts cannot be fetched');
+  process.exit(0);
 }
 for (const [code, voice] of Object.entries(LANGUAGES)) writeManifests(code, voice);
-
-function fetchPackages() {
-  mkdirSync(folder, { recursive: true });
-  try {
-    download();
-  } catch {
-    // A new machine has no lists of packages yet.
-    execFileSync('apt-get', ['update', '-qq'], { stdio: ['ignore', 'ignore', 'inherit'] });
-    download();
-  }
-  for (const name of readdirSync(folder).filter((found) => found.endsWith('.deb'))) {
-    execFileSync('dpkg-deb', ['--extract', path.join(folder, name), folder]);
-  }
-}
-
-function download() {
-  execFileSync('apt-get', ['download', '-qq', ...packages], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-}
-
-function hasProgram(name) {
-  try {
-    execFileSync(name, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function writeManifests(code, voice) {
   const share = path.join(folder, 'usr/share');
