@@ -35,10 +35,15 @@ export class KWeighting {
     return this.#run(numbers, 0, numbers.length);
   }
 
-  /** Two filters in transposed direct form II; the terms are grouped so that a sample waits little for the one before. */
+  /**
+   * Two filters in transposed direct form II. Their states are reckoned out of the input and the states before, and not out of the
+   * output, so that a sample waits less for the one before.
+   */
   #run(samples: Float32Array, from: number, to: number): number {
     const [b0, b1, b2, a1, a2] = this.#shelf;
     const [c1, c2] = this.#highPass;
+    const [into1, into2] = [b1 - a1 * b0, b2 - a2 * b0];
+    const [high1, high2] = [-2 - c1, 1 - c2];
     let s1 = this.#shelf1;
     let s2 = this.#shelf2;
     let h1 = this.#high1;
@@ -47,12 +52,14 @@ export class KWeighting {
     for (let index = from; index < to; index += 1) {
       const sample = samples[index] ?? 0;
       const shelved = b0 * sample + s1;
-      s1 = b1 * sample + s2 - a1 * shelved;
-      s2 = b2 * sample - a2 * shelved;
       const weighted = shelved + h1;
-      h1 = h2 - 2 * shelved - c1 * weighted;
-      h2 = shelved - c2 * weighted;
       sum += weighted * weighted;
+      const s1Before = s1;
+      s1 = into1 * sample + s2 - a1 * s1Before;
+      s2 = into2 * sample - a2 * s1Before;
+      const h1Before = h1;
+      h1 = high1 * shelved + h2 - c1 * h1Before;
+      h2 = high2 * shelved - c2 * h1Before;
     }
     this.#shelf1 = audible(s1);
     this.#shelf2 = audible(s2);
