@@ -90,9 +90,9 @@ export function extentsOf(
   return { shards: shards.length, ...sum, smallest, largest };
 }
 
-/** How many rows and members failed. */
-export function countFailures({ failedRows, failedMembers }: BuildSummary): number {
-  return [...Object.values(failedRows), ...Object.values(failedMembers)].reduce((sum, count) => sum + count, 0);
+/** The sum of counts by reason. */
+export function sumCounts(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 function startSummary(plan: PlanFile): BuildSummary {

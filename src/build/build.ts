@@ -6,7 +6,7 @@ import { packShards } from '../shard/pack-shards.js';
 import type { PlanFile } from '../shard/plan-file.js';
 import type { OnPackProgress } from '../shard/progress.js';
 import { removeIfEmpty } from './build-lock.js';
-import { countFailures, summarizeOutcomes, summarizePlan, type BuildSummary } from './build-summary.js';
+import { summarizeOutcomes, sumCounts, summarizePlan, type BuildSummary } from './build-summary.js';
 import { finishBuild, partListPath, readFinished, writeList } from './finish.js';
 import { buildOutputs, checkBuildOptions, jobsOf, type BuildOptions, type BuildOutputs } from './options.js';
 import { preparePlan, requirePlannable, SILENCE_SECONDS, type PrepareContext } from './prepare-plan.js';
@@ -36,10 +36,23 @@ export interface BuildResult {
   list: string | undefined;
   /** Of the dataset; with `part` of the shards of this run alone. */
   summary: BuildSummary;
+  /** What failed, as far as this run answers for it. */
+  failed: FailureCounts;
   /** False when more failed than is allowed. */
   isWithinLimit: boolean;
   /** Wall time of this run. */
   seconds: number;
+}
+
+/**
+ * What the limit of failures is held against. A run that makes a part of the shards answers for the members of these alone: what planning found is the
+ * matter of the run that planned.
+ */
+export interface FailureCounts {
+  rows: number;
+  members: number;
+  /** Rows of the input, or with a part items of its shards: what a limit in percent is of. */
+  of: number;
 }
 
 /**
@@ -78,7 +91,7 @@ export async function build(options: BuildOptions, context: BuildContext = {}): 
   return {
     ...ended,
     outputs,
-    isWithinLimit: isWithin(ended.summary, options),
+    isWithinLimit: isWithin(ended.failed, options),
     seconds: (performance.now() - startMs) / 1000,
   };
 }
@@ -88,16 +101,24 @@ async function carryOut(
   options: BuildOptions,
   outputs: BuildOutputs,
   context: BuildContext,
-): Promise<Pick<BuildResult, 'kind' | 'list' | 'summary'>> {
+): Promise<Pick<BuildResult, 'kind' | 'list' | 'summary' | 'failed'>> {
   const list = options.noLst === true ? undefined : outputs.list;
-  if (options.planOnly === true) return { kind: 'planned', list: undefined, summary: summarizePlan(plan) };
+  if (options.planOnly === true) {
+    const summary = summarizePlan(plan);
+    return { kind: 'planned', list: undefined, summary, failed: failedOfAll(summary) };
+  }
   const shards = shardsToMake(plan, options);
+  const isPart = options.splitStart !== undefined || options.splitEnd !== undefined;
   if (options.overwrite === true) {
     // From now on the dataset is not whole.
     await removeFile(outputs.metrics);
   } else {
     const finished = await readFinished(plan, outputs);
-    if (finished !== undefined) return { kind: 'already_done', list, summary: finished };
+    if (finished !== undefined) {
+      const { summary, failedMembers } = finished;
+      const failed = isPart ? failedOfPart(plan, shards, (shard) => failedMembers[shard] ?? 0) : failedOfAll(summary);
+      return { kind: 'already_done', list, summary, failed };
+    }
   }
   const outcomes = await packShards({
     plan,
@@ -114,13 +135,18 @@ async function carryOut(
     checkpointMs: context.checkpointMs,
   });
   context.onProgress?.({ stage: 'finish' });
-  const isPart = options.splitStart !== undefined || options.splitEnd !== undefined;
   const partList = isPart && list !== undefined ? partListPath(outputs, shards[0]!, shards.at(-1)! + 1) : undefined;
   if (partList !== undefined) await writeList(partList, plan, outputs, outcomes);
   const lockContext = prepareContext(outputs, context);
   const finished = await finishBuild(plan, outputs, { noLst: options.noLst ?? false }, lockContext);
-  if (finished !== undefined) return { kind: 'built', list, summary: finished };
-  if (isPart) return { kind: 'part', list: partList, summary: summarizeOutcomes(plan, outcomes, false) };
+  const failuresOf = new Map(outcomes.map(({ shard, failures }) => [shard, failures.length]));
+  const ofPart = failedOfPart(plan, shards, (shard) => failuresOf.get(shard) ?? 0);
+  if (finished !== undefined) {
+    return { kind: 'built', list, summary: finished, failed: isPart ? ofPart : failedOfAll(finished) };
+  }
+  if (isPart) {
+    return { kind: 'part', list: partList, summary: summarizeOutcomes(plan, outcomes, false), failed: ofPart };
+  }
   throw new OutputError(`The work folder "${outputs.workFolder}" lost what it knew of shards`, {
     path: outputs.workFolder,
     hint: 'Run the same command again, and see that only cutroom works in the output folder.',
@@ -153,9 +179,22 @@ function shardsToMake(plan: PlanFile, { splitStart = 0, splitEnd }: BuildOptions
   return Array.from({ length: end - splitStart }, (_, index) => splitStart + index);
 }
 
-function isWithin(summary: BuildSummary, { onError = 'fail', maxFailures = { count: 0 } }: BuildOptions): boolean {
+function failedOfAll({ failedRows, failedMembers, rowsRead }: BuildSummary): FailureCounts {
+  return { rows: sumCounts(failedRows), members: sumCounts(failedMembers), of: rowsRead };
+}
+
+function failedOfPart(plan: PlanFile, shards: readonly number[], failuresOf: (shard: number) => number): FailureCounts {
+  const counts = { rows: 0, members: 0, of: 0 };
+  for (const shard of shards) {
+    counts.members += failuresOf(shard);
+    counts.of += plan.shards[shard]?.itemCount ?? 0;
+  }
+  return counts;
+}
+
+function isWithin(failed: FailureCounts, { onError = 'fail', maxFailures = { count: 0 } }: BuildOptions): boolean {
   if (onError === 'skip') return true;
-  const failures = countFailures(summary);
+  const failures = failed.rows + failed.members;
   if ('count' in maxFailures) return failures <= maxFailures.count;
-  return failures <= (maxFailures.percent / 100) * summary.rowsRead;
+  return failures <= (maxFailures.percent / 100) * failed.of;
 }

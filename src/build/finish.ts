@@ -31,6 +31,7 @@ export interface BuildMetrics {
     tar_bytes: number;
     manifest_bytes: number;
     samples: number;
+    failed_members: number;
     duration_sec: number;
   }[];
   warnings: { id: string; message: string }[];
@@ -49,19 +50,29 @@ export async function isFinished(plan: PlanFile, outputs: BuildOutputs): Promise
   return (await readMetrics(outputs.metrics))?.plan_hash === plan.hash;
 }
 
+/** A dataset that an earlier run finished. */
+export interface FinishedBuild {
+  summary: BuildSummary;
+  /** Members of each shard that could not be made. */
+  failedMembers: readonly number[];
+}
+
 /**
- * The summary of a dataset that an earlier run finished, or undefined where none of this plan is finished.
+ * What came of a dataset that an earlier run finished, or undefined where none of this plan is finished.
  *
  * @throws {OutputError} when a shard of it is gone or changed.
  */
-export async function readFinished(plan: PlanFile, outputs: BuildOutputs): Promise<BuildSummary | undefined> {
+export async function readFinished(plan: PlanFile, outputs: BuildOutputs): Promise<FinishedBuild | undefined> {
   const metrics = await readMetrics(outputs.metrics);
   if (metrics?.plan_hash !== plan.hash) return undefined;
   for (const { tar, manifest, tar_bytes, manifest_bytes } of metrics.shards) {
     await requireSize(path.join(outputs.folder, tar), tar_bytes);
     await requireSize(path.join(outputs.folder, manifest), manifest_bytes);
   }
-  return summarizeMetrics(metrics, plan);
+  return {
+    summary: summarizeMetrics(metrics, plan),
+    failedMembers: metrics.shards.map(({ failed_members: failed }) => failed),
+  };
 }
 
 function summarizeMetrics(metrics: BuildMetrics, plan: PlanFile): BuildSummary {
@@ -153,7 +164,7 @@ export async function finishBuild(
   return await withBuildLock('finish.lock', context, async () => {
     // Another run may have done so while this one waited.
     const finished = await readFinished(plan, outputs);
-    if (finished !== undefined) return finished;
+    if (finished !== undefined) return finished.summary;
     const found = await readOutcomes(plan, outputs.workFolder);
     const outcomes = found.filter((outcome) => outcome !== undefined);
     if (outcomes.length < found.length) return undefined;
@@ -199,12 +210,13 @@ function metricsOf(plan: PlanFile, outcomes: readonly ShardOutcome[], summary: B
     inputs: header.inputs,
     plan_hash: plan.hash,
     first_failures: summary.firstFailures,
-    shards: outcomes.map(({ shard, tarBytes, manifestBytes, rows, durationMicros }) => ({
+    shards: outcomes.map(({ shard, tarBytes, manifestBytes, rows, durationMicros, failures }) => ({
       tar: plan.shards[shard]!.tar,
       manifest: plan.shards[shard]!.manifest,
       tar_bytes: tarBytes,
       manifest_bytes: manifestBytes,
       samples: rows,
+      failed_members: failures.length,
       duration_sec: durationMicros / MICROS,
     })),
   };

@@ -86,6 +86,33 @@ describe('build()', () => {
     await expect(run('parts', { splitStart: 3 })).rejects.toThrow('past the last shard');
   });
 
+  it('answers in a part for the members of its own shards, and in the plan for rows', async () => {
+    const lines = [...sixLines.slice(0, 3), 'late\taudio/0.wav\tx\t9\t1', 'bad\taudio/none.wav\tx'];
+    const input = writeInput('answers.tsv', lines);
+    const options = { numTars: 2, balanceBy: 'samples', copy: true, format: 'wav', input } as const;
+    const planned = await run('answers', { ...options, planOnly: true });
+    expect(planned).toMatchObject({ isWithinLimit: false, failed: { rows: 1, members: 0, of: 5 } });
+    const parts = [await run('answers', { splitEnd: 1 }), await run('answers', { splitStart: 1 })];
+    const counts = parts.map(({ failed }) => failed);
+    expect(counts.toSorted((a, b) => a.members - b.members)).toEqual([
+      { rows: 0, members: 0, of: 2 },
+      { rows: 0, members: 1, of: 2 },
+    ]);
+    expect(parts.map(({ isWithinLimit }) => isWithinLimit)).toEqual(counts.map(({ members }) => members === 0));
+    const again = [await run('answers', { splitEnd: 1 }), await run('answers', { splitStart: 1 })];
+    expect(again.map(({ kind, failed }) => ({ kind, failed }))).toEqual(
+      counts.map((failed) => ({ kind: 'already_done', failed })),
+    );
+    expect(await run('answers', options)).toMatchObject({
+      isWithinLimit: false,
+      failed: { rows: 1, members: 1, of: 5 },
+    });
+    expect(JSON.parse(read('answers', 'metrics.json'))).toMatchObject({
+      failed_rows: { missing_recording: 1 },
+      failed_members: { past_end: 1 },
+    });
+  });
+
   it('takes shards that are packed already, and copies their members', async () => {
     const input = writeInput('packed.tsv', [...sixLines, 'u9\taudio/2.wav\tpart\t0.1\t0.15\t{"lang":"de"}']);
     await run('packed', { input, numTars: 2, format: 'wav' });
