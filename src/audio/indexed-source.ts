@@ -1,5 +1,5 @@
 import { Frame, Packet } from 'node-av/lib';
-import type { CodecContext } from 'node-av/lib';
+import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
 import { AudioError, codecMessage } from './audio-error.js';
 import type { BlockSource, TakeBlock } from './block-source.js';
 import { FileChunks } from './file-chunks.js';
@@ -9,27 +9,40 @@ import type { FindStart } from './packet-start.js';
 import type { RecordingInfo } from './recording-reader.js';
 import type { SequentialSource } from './sequential-source.js';
 
+/** How audio in the middle is come by. */
+export interface ReadingMethod {
+  findStart: FindStart;
+  /** The decoder keeps something of what it decoded even when it is emptied. */
+  needsNewDecoder: boolean;
+}
+
 /** A recording with an index of its packets: decoding begins shortly before the audio that is needed, wherever that is. */
 export class IndexedSource implements BlockSource {
   readonly info: RecordingInfo;
   readonly #path: string;
   readonly #index: PacketIndex;
-  readonly #findStart: FindStart;
+  readonly #method: ReadingMethod;
   readonly #file: FileChunks;
-  readonly #decoder: CodecContext;
+  readonly #container: FormatContext;
+  readonly #stream: Stream;
+  #decoder: CodecContext;
+  /** Whether the decoder was used, so that it is not as it was at first. */
+  #isUsed = false;
   readonly #packet = new Packet();
   readonly #frame = new Frame();
   /** For audio near the start, some of which the container has cut off. */
   readonly #fromStart: SequentialSource;
 
   /** @param fromStart the same recording; it is disposed of with this. */
-  constructor(path: string, fromStart: SequentialSource, index: PacketIndex, findStart: FindStart) {
+  constructor(path: string, fromStart: SequentialSource, index: PacketIndex, method: ReadingMethod) {
     this.#path = path;
     this.info = fromStart.info;
     this.#fromStart = fromStart;
     this.#index = index;
-    this.#findStart = findStart;
-    this.#decoder = openDecoderOf(path);
+    this.#method = method;
+    this.#container = openContainer(path, false, false);
+    this.#stream = onlyAudioStream(path, this.#container);
+    this.#decoder = openDecoder(path, this.#stream);
     this.#file = new FileChunks(path);
     this.#packet.alloc();
     this.#frame.alloc();
@@ -43,9 +56,9 @@ export class IndexedSource implements BlockSource {
     const index = this.#index;
     if (firstFrame >= index.totalFrames) return index.totalFrames;
     const needed = index.packetAt(firstFrame);
-    const start = needed < 0 ? -1 : this.#findStart(index, needed);
+    const start = needed < 0 ? -1 : this.#method.findStart(index, needed);
     if (start < index.firstPacket) return this.#fromStart.decode(firstFrame, take);
-    this.#decoder.flushBuffers();
+    this.#resetDecoder();
     const packets = index.stream(this.#file, start);
     let position = index.startOf(needed);
     for (let packet = start; packet < index.packets && position < index.totalFrames; packet += 1) {
@@ -67,7 +80,16 @@ export class IndexedSource implements BlockSource {
     this.#frame.free();
     this.#packet.free();
     this.#decoder.freeContext();
+    this.#container.closeInputSync();
     this.#file[Symbol.dispose]();
+  }
+
+  #resetDecoder(): void {
+    if (this.#isUsed && this.#method.needsNewDecoder) {
+      this.#decoder.freeContext();
+      this.#decoder = openDecoder(this.#path, this.#stream);
+    } else this.#decoder.flushBuffers();
+    this.#isUsed = true;
   }
 
   /** Decodes one packet into the frame. */
@@ -94,14 +116,5 @@ export class IndexedSource implements BlockSource {
     const at = (position / this.info.sampleRate).toFixed(3);
     const why = result < 0 ? codecMessage(result) : 'its packets give less audio than they say';
     throw new AudioError('corrupt_recording', this.#path, `damaged at ${at} s of audio (${why})`);
-  }
-}
-
-function openDecoderOf(path: string): CodecContext {
-  const container = openContainer(path, false, false);
-  try {
-    return openDecoder(path, onlyAudioStream(path, container));
-  } finally {
-    container.closeInputSync();
   }
 }

@@ -1,12 +1,13 @@
 import type { BlockSource } from './block-source.js';
 import { FileChunks } from './file-chunks.js';
 import { FlacSource } from './flac-source.js';
+import { indexByDecoding } from './index-by-decoding.js';
 import { indexByTimestamps } from './index-by-timestamps.js';
 import { IndexedSource } from './indexed-source.js';
+import type { ReadingMethod } from './indexed-source.js';
 import type { PacketIndex } from './packet-index.js';
 import type { PacketIndexes } from './packet-indexes.js';
-import { mp3Start, opusStart } from './packet-start.js';
-import type { FindStart } from './packet-start.js';
+import { anchorStart, mp3Start, opusStart } from './packet-start.js';
 import { PlainWavSource } from './plain-wav-source.js';
 import type { RecordingInfo } from './recording-reader.js';
 import { SequentialSource } from './sequential-source.js';
@@ -25,28 +26,36 @@ export function openBlockSource(path: string, indexes: PacketIndexes): BlockSour
   const sequential = new SequentialSource(path);
   try {
     const method = indexMethod(sequential.info);
-    const index = method && indexes.get(path, () => makeIndex(path, method));
+    const index = method && indexes.get(path, () => makeIndex(path, sequential.info, method));
     return method === undefined || index === undefined
       ? sequential
-      : new IndexedSource(path, sequential, index, method.findStart);
+      : new IndexedSource(path, sequential, index, method);
   } catch (error) {
     sequential[Symbol.dispose]();
     throw error;
   }
 }
 
-interface IndexMethod {
-  make: (path: string, file: FileChunks) => PacketIndex | undefined;
-  findStart: FindStart;
+/** MP4 and its kin, and the bare stream. */
+const AAC_CONTAINERS = new Set(['mov', 'aac']);
+
+interface IndexMethod extends ReadingMethod {
+  make: (path: string, file: FileChunks, info: RecordingInfo) => PacketIndex | undefined;
 }
 
 function indexMethod({ container, codec }: RecordingInfo): IndexMethod | undefined {
-  if (container === 'mp3' && codec.startsWith('mp3')) return { make: indexByTimestamps, findStart: mp3Start };
-  if (container === 'ogg' && codec === 'opus') return { make: indexByTimestamps, findStart: opusStart };
-  return undefined;
+  const needsNewDecoder = codec === 'aac';
+  if (container === 'mp3' && codec.startsWith('mp3')) {
+    return { make: indexByTimestamps, findStart: mp3Start, needsNewDecoder };
+  }
+  if (container === 'ogg' && codec === 'opus') {
+    return { make: indexByTimestamps, findStart: opusStart, needsNewDecoder };
+  }
+  const isCounted = (container === 'ogg' && codec === 'vorbis') || (AAC_CONTAINERS.has(container) && codec === 'aac');
+  return isCounted ? { make: indexByDecoding, findStart: anchorStart, needsNewDecoder } : undefined;
 }
 
-function makeIndex(path: string, { make }: IndexMethod): PacketIndex | undefined {
+function makeIndex(path: string, info: RecordingInfo, { make }: IndexMethod): PacketIndex | undefined {
   using file = new FileChunks(path);
-  return make(path, file);
+  return make(path, file, info);
 }

@@ -32,3 +32,13 @@ const OPUS_PREROLL_FRAMES = 0.8 * 48_000;
 export const opusStart: FindStart = (index, packet) => {
   return index.packetAt(index.startOf(packet) - OPUS_PREROLL_FRAMES);
 };
+
+/** Where decoding of Vorbis and AAC begins: at anchors so many packets apart, at each of which it was tried when the index was made. */
+export const ANCHOR_PACKETS = 64;
+/** A block of either overlaps the one before it. */
+export const ANCHOR_PREROLL_PACKETS = 4;
+
+export const anchorStart: FindStart = (_, packet) => {
+  const anchor = packet - (packet % ANCHOR_PACKETS);
+  return anchor === 0 ? -1 : anchor - ANCHOR_PREROLL_PACKETS;
+};
