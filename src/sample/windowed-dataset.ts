@@ -9,6 +9,7 @@ import type { FilteredStarts } from './loudness-filter.js';
 import { LufsCache, openLufsCache } from './lufs-cache.js';
 import { findSampledFiles, placeInCache } from './sampled-files.js';
 import type { FileOptions, SampledFiles } from './sampled-files.js';
+import type { RecordingTable } from './recordings.js';
 import { WindowedPlan } from './windowed-plan.js';
 import type { PlannedWindow, WindowedPlanOptions } from './windowed-plan.js';
 
@@ -118,6 +119,7 @@ export class WindowSource {
   readonly #files: SampledFiles;
   readonly #output: Output;
   readonly #durationSeconds: number | string;
+  readonly #paths: RecentPaths;
 
   /** @param group name that the order and the jitter hang on. */
   static async create(options: WindowedDatasetOptions, output: Output, group: string): Promise<WindowSource> {
@@ -144,6 +146,7 @@ export class WindowSource {
     this.plan = new WindowedPlan(files.recordings, { ...options, group, kept: filtered?.kept });
     this.loudness = filtered && reportOf(files, filtered, lufsCutoff);
     this.#files = files;
+    this.#paths = new RecentPaths(files.recordings);
     this.#output = output;
     this.#durationSeconds = durationSeconds;
   }
@@ -165,7 +168,7 @@ export class WindowSource {
       frames,
       windowFrames,
       seeds,
-      filepath: recordings.path(file),
+      filepath: this.#paths.at(file),
       source: recordings.groups[recordings.group(file)] ?? '',
       offsetSeconds: startFrame / rate,
       audioSeconds: frames / rate,
@@ -183,6 +186,28 @@ export class WindowSource {
       filepath,
       source,
     };
+  }
+}
+
+const RECENT_PATHS = 4096;
+
+/** The paths asked for last, so that not each is decoded from its bytes again. */
+class RecentPaths {
+  readonly #recordings: RecordingTable;
+  readonly #files = new Float64Array(RECENT_PATHS).fill(-1);
+  readonly #paths = Array.from({ length: RECENT_PATHS }, () => '');
+
+  constructor(recordings: RecordingTable) {
+    this.#recordings = recordings;
+  }
+
+  at(file: number): string {
+    const place = file % RECENT_PATHS;
+    if (this.#files[place] !== file) {
+      this.#files[place] = file;
+      this.#paths[place] = this.#recordings.path(file);
+    }
+    return this.#paths[place] ?? '';
   }
 }
 
