@@ -64,6 +64,20 @@ export type {
   WindowedDatasetOptions,
 } from './sample/windowed-dataset.js';
 export type { PlannedWindow, PlanSeeds } from './sample/windowed-plan.js';
+export { planSample } from './sample/plan-sample.js';
+export type { PlannedSample } from './sample/plan-sample.js';
+export type { SampleContext, SampleOptions, SampleProgress } from './sample/sample-options.js';
+export type { Draw, SampledGroup, SamplePlan } from './sample/sample-plan.js';
+export { figuresOf } from './sample/sample-figures.js';
+export type { GroupFigures, SampleFigures } from './sample/sample-figures.js';
+export { rowOfDraw } from './sample/draw-row.js';
+export type { DrawRow } from './sample/draw-row.js';
+export { chartsOf } from './sample/histogram.js';
+export type { Bar, BarChart } from './sample/histogram.js';
+export { exportExcerpts } from './sample/export-excerpts.js';
+export type { ExportContext, ExportResult } from './sample/export-excerpts.js';
+export type { ExportSummary } from './sample/export-finish.js';
+export type { ExportOptions, ExportOutputs } from './sample/export-options.js';
 export { tarDataset } from './tarred/tar-dataset.js';
 export type { TarResult } from './tarred/tar-dataset.js';
 export type { TarContext } from './tarred/context.js';

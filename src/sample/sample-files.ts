@@ -74,8 +74,11 @@ async function listFiles(options: SampleOptions, { signal, onProgress }: SampleC
 
 async function scannedPaths(folder: string): Promise<string[]> {
   const paths: string[] = [];
-  for await (const { filepath } of (await openScan(folder)).files()) paths.push(filepath);
+  const scan = await openScan(folder);
+  for await (const { filepath } of scan.files()) paths.push(filepath);
   if (paths.length === 0) throw new InputError(`The scan "${folder}" has no file`, { path: folder });
+  // They are told of, and left out.
+  for (const failure of await readFailures(folder)) paths.push(path.resolve(scan.base ?? '/', failure.path));
   return paths;
 }
 
