@@ -5,6 +5,7 @@ import { PackedLines, type PackedLine } from './packed-lines.js';
 import { PackedMembers } from './packed-members.js';
 import type { PackedProblem } from './packed-problem.js';
 import type { PackedShard } from './packed-shards.js';
+import { fillText } from './segment-text.js';
 import { reasonOf } from './shard-problem.js';
 
 export type { PackedProblem } from './packed-problem.js';
@@ -18,7 +19,7 @@ export interface PackedRow {
   file: string;
   /** 1-based. */
   line: number;
-  /** As it stands in the manifest: an `offset` of the row is one in the member. */
+  /** As it stands in the manifest, but for a text that only its segments had: an `offset` of the row is one in the member. */
   row: JsonObject;
   /** The payload of the member, in bytes of the tar; `name` is that of the member, which the row may spell otherwise. */
   audio: { tarPath: string; offset: number; size: number; name: string };
@@ -109,6 +110,7 @@ class ShardReader {
     if (earlier !== undefined) {
       return this.#note(line, 'duplicate_row', `the row names the same audio as line ${earlier}`);
     }
+    fillText(row);
     const { offset, size } = member;
     return { row, audio: { tarPath, offset, size, name: member.name } };
   }
