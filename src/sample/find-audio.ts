@@ -78,22 +78,16 @@ class Search {
   /** @param above the real paths of the folders on the way: a link into one of them would lead round in a circle */
   async #walk(folder: string, above: readonly string[] = []): Promise<void> {
     this.#options.signal?.throwIfAborted();
-    const links: string[] = [];
+    const own = await realpath(folder);
+    if (above.includes(own)) return;
     const folders: string[] = [];
     for (const entry of await listFolder(folder)) {
       if (entry.name.startsWith('.')) continue;
       const found = path.join(folder, entry.name);
-      if (entry.isDirectory()) folders.push(found);
-      else if (entry.isSymbolicLink()) links.push(found);
+      const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && (await kindOf(found)) === 'folder');
+      if (isFolder) folders.push(found);
       else this.#takeIfAudio(found);
     }
-    for (const link of links) {
-      if ((await kindOf(link)) === 'folder') folders.push(link);
-      else this.#takeIfAudio(link);
-    }
-    if (folders.length === 0) return;
-    const own = await realpath(folder);
-    if (above.includes(own)) return;
     for (const below of folders) await this.#walk(below, [...above, own]);
   }
 

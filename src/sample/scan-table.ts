@@ -72,7 +72,7 @@ export class ScanTable {
     this.#rates[index] = facts.sampleRate;
     this.#channels[index] = facts.channels;
     this.#kinds[index] = this.#kindOf(facts) + 1;
-    const values = loudness === undefined ? [] : LOUDNESS_KEYS.map((key) => loudness[key] ?? NaN);
+    const values = LOUDNESS_KEYS.map((key) => loudness?.[key] ?? NaN);
     this.#loudness.set(values, index * LOUDNESS_KEYS.length);
     this.#spoolOffsets[index] = place?.offsetBytes ?? -1;
     this.#windowCounts[index] = place?.count ?? 0;
