@@ -1,11 +1,12 @@
 import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
 import type { ChannelLayout } from 'node-av/lib';
 import { CancellationMeter } from './cancellation-meter.js';
+import { positionedLayout } from './channel-weights.js';
 import { AudioError } from './audio-error.js';
 import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
 import { RecordingReader } from './recording-reader.js';
 import type { RecordingInfo } from './recording-reader.js';
-import { SpanResampler, positionedLayout } from './span-resampler.js';
+import { SpanResampler } from './span-resampler.js';
 import type { ChannelMix, ResamplerInput } from './span-resampler.js';
 
 /** A span of a recording, in its own frames; half-open. The end may lie past the audio. */

@@ -8,9 +8,9 @@ import {
 import { Frame } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
 import type { BlockSource, TakeBlock } from './block-source.js';
+import { positionedLayout } from './channel-weights.js';
 import { PlainWav } from './plain-wav.js';
 import type { RecordingInfo } from './recording-reader.js';
-import { positionedLayout } from './span-resampler.js';
 
 const BLOCK_FRAMES = 1 << 14;
 

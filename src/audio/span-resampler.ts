@@ -1,4 +1,4 @@
-import { AV_CHANNEL_LAYOUT_MONO, AV_CHANNEL_ORDER_NATIVE, AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
+import { AV_CHANNEL_LAYOUT_MONO, AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
 import { Frame, SoftwareResampleContext } from 'node-av/lib';
 import type { ChannelLayout } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
@@ -197,12 +197,6 @@ export function floatsOf(frame: Frame, count: number): Float32Array<ArrayBuffer>
   const plane = frame.data?.[0];
   if (plane === undefined) throw new Error('A frame of the codec library has no buffer');
   return new Float32Array(plane.buffer as ArrayBuffer, plane.byteOffset, count);
-}
-
-/** A layout for audio without channel positions. Any distinct ones serve: the mix gives every channel its weight by number. */
-export function positionedLayout(channels: number): ChannelLayout {
-  if (channels === 1) return MONO;
-  return { nbChannels: channels, order: AV_CHANNEL_ORDER_NATIVE, mask: (1n << BigInt(channels)) - 1n };
 }
 
 function check(result: number): void {

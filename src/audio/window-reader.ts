@@ -1,10 +1,11 @@
 import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
 import type { Frame } from 'node-av/lib';
 import type { BlockSource } from './block-source.js';
+import { positionedLayout } from './channel-weights.js';
 import { openBlockSource } from './open-block-source.js';
 import { PacketIndexes } from './packet-indexes.js';
 import type { RecordingInfo } from './recording-reader.js';
-import { SpanResampler, contextFramesOf, positionedLayout } from './span-resampler.js';
+import { SpanResampler, contextFramesOf } from './span-resampler.js';
 import type { ChannelMix } from './span-resampler.js';
 
 export interface WindowReaderOptions {

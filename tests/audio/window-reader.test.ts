@@ -1,11 +1,12 @@
 // Windows at any place, in any order, against the same span of the whole recording.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WindowReader } from '#cutroom/audio/window-reader.js';
+import { withZeroTotalSamples } from '../support/broken-files.js';
 import { decodeFile } from '../support/decode.js';
-import { extensionOf, writeEncoded } from '../support/encode.js';
+import { extensionOf, patchFile, writeEncoded } from '../support/encode.js';
 import type { EncodedKind } from '../support/encode.js';
 import { hashUniform, interleaveChannels, makeNoise, makeSpeechBursts } from '../support/signals.js';
 import { buildWav } from '../support/wav-files.js';
@@ -102,6 +103,37 @@ describe('WindowReader', () => {
     expect(read.waveform.subarray(tail).every((sample) => sample === 0)).toBe(true);
     expect(reader.read(file, frames, 100).audioSamples).toBe(0);
     expect(reader.read(file, frames + 5 * sampleRate, 100).audioSamples).toBe(0);
+  });
+
+  it('read() tells of damage in FLAC where it meets it, and reads around it', () => {
+    const file = path.join(folder, 'damaged.flac');
+    copyFileSync(encoded('flac'), file);
+    patchFile(file, (bytes) => {
+      const at = Math.floor(bytes.length / 2);
+      bytes.fill(0x55, at, at + 20);
+      return bytes;
+    });
+    using reader = new WindowReader({ sampleRate: null, mono: true });
+    using whole = new WindowReader({ sampleRate: null, mono: true });
+    for (const first of [100, FRAMES - 9000]) {
+      expect(reader.read(file, first, 5000).waveform).toEqual(whole.read(encoded('flac'), first, 5000).waveform);
+    }
+    expect(() => reader.read(file, FRAMES / 2 - 9000, 18_000)).toThrow(/damaged\.flac": /u);
+    expect(reader.read(file, 77, 10).audioSamples).toBe(10);
+  });
+
+  it('read() takes FLAC behind whose audio a tag stands, and of unknown length', () => {
+    using reader = new WindowReader({ sampleRate: null, mono: true });
+    const expected = reader.read(encoded('flac'), FRAMES - 500, 1000);
+    expect(expected.audioSamples).toBe(500);
+    const tagged = path.join(folder, 'tagged.flac');
+    writeFileSync(tagged, Buffer.concat([readFileSync(encoded('flac')), Buffer.from('TAG'.padEnd(128, '-'))]));
+    const unknown = path.join(folder, 'unknown.flac');
+    writeFileSync(unknown, withZeroTotalSamples(readFileSync(encoded('flac'))));
+    for (const file of [tagged, unknown]) {
+      expect(reader.read(file, FRAMES - 500, 1000)).toEqual(expected);
+      expect(reader.frames(file)).toBe(FRAMES);
+    }
   });
 
   it('read() closes recordings and forgets indexes beyond its bounds, and reads them again', () => {
