@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { countWords } from '../count-words.js';
 import { errorMessage } from '../errors.js';
 import { hoursOfMicros } from '../manifest/shard-list.js';
 import { PlanFile } from '../shard/plan-file.js';
@@ -137,7 +138,10 @@ async function checkPlanned(
   const tasks = there.map((shard) => ({ ...shard, ...how }));
   const totals = await inspectShards(tasks, context, { path: folder });
   const notes = tarNotes(totals);
-  if (missingCount > 0) notes.push(`${missingCount} of ${planned.length} planned shards are not made`);
+  if (missingCount > 0)
+    notes.push(
+      `${missingCount} of ${countWords(planned.length, 'planned shard')} ${missingCount === 1 ? 'is' : 'are'} not made`,
+    );
   return { totals, notes };
 }
 

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { countWords } from '../count-words.js';
 import { errorMessage, InputError, systemCode } from '../errors.js';
 import { hoursOfMicros } from '../manifest/shard-list.js';
 import { findImbalances } from './dataset-balance.js';
@@ -185,7 +186,11 @@ class CutOutputs {
     }
     const { shards } = values;
     if (Array.isArray(shards) && shards.length !== totals.shards.length) {
-      this.#tell('wrong_metrics', file, `it names ${shards.length} shards, and there are ${totals.shards.length}`);
+      this.#tell(
+        'wrong_metrics',
+        file,
+        `it names ${countWords(shards.length, 'shard')}, and those found are ${totals.shards.length}`,
+      );
     }
   }
 

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { countAnd, countWords } from '../count-words.js';
 import { errorMessage } from '../errors.js';
 import { manifestLines } from '../manifest/lines.js';
 import { hoursOfMicros, parseShardLine, type ShardListEntry } from '../manifest/shard-list.js';
@@ -109,7 +110,9 @@ class ListReader {
       this.notes.push("the list is not sorted by the paths of the tars; ATdataset's loader sorts them");
     const short = this.shards.filter(({ entry }) => entry.hours === undefined).length;
     if (short > 0)
-      this.notes.push(`${short} lines have no hours: the loader reads their manifests to find them, each time`);
+      this.notes.push(
+        `${countAnd(short, 'line', 'has|have')} no hours: the loader reads the manifest to find them, each time`,
+      );
   }
 
   async #addLine(text: string, line: number): Promise<void> {
@@ -190,11 +193,11 @@ function compareColumns(file: string, shard: ListedShard, report: ShardReport, c
   const places = Math.min(MOST_DECIMALS, Math.max(LEAST_DECIMALS, decimals));
   const tolerance = 0.5 * 10 ** -places + SUM_ERROR_HOURS;
   if (entry.hours !== undefined && Math.abs(entry.hours - hours) > tolerance) {
-    const message = `the list says ${entry.hours} hours, and the durations of "${manifestPath}" add up to ${hours}`;
+    const message = `the list says ${entry.hours} h, and the durations of "${manifestPath}" add up to ${hours}`;
     reportDataset(context, { kind: 'wrong_hours', message, file, line });
   }
   if (entry.sampleCount !== undefined && entry.sampleCount !== report.rows) {
-    const message = `the list says ${entry.sampleCount} samples, and "${manifestPath}" has ${report.rows}`;
+    const message = `the list says ${countWords(entry.sampleCount, 'sample')}, and "${manifestPath}" has ${report.rows}`;
     reportDataset(context, { kind: 'wrong_count', message, file, line });
   }
 }

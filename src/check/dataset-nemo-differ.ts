@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { countWords } from '../count-words.js';
 import { CutroomError, errorMessage } from '../errors.js';
 import { reasonOf } from '../shard/shard-problem.js';
 import type { DatasetFinding } from './dataset-kinds.js';
@@ -42,7 +43,10 @@ export async function findManifestDifference(task: TwiceManifested): Promise<Dat
       for await (const { bytes, line } of runLines(shardedPath)) {
         const other = await others.next();
         if (other.done === true)
-          return tell(`it has ${own.count} rows, and the full manifest ${full.count} of shard ${shardId}`, line);
+          return tell(
+            `it has ${countWords(own.count, 'row')}, and the full manifest ${full.count} of shard ${shardId}`,
+            line,
+          );
         if (areSameRows(bytes, other.value.bytes)) continue;
         return tell(`its row differs from that of line ${other.value.line} of the full manifest`, line);
       }
@@ -50,7 +54,7 @@ export async function findManifestDifference(task: TwiceManifested): Promise<Dat
     } finally {
       await others.return(undefined);
     }
-    return tell(`it has ${own.count} rows, and the full manifest ${full.count} of shard ${shardId}`);
+    return tell(`it has ${countWords(own.count, 'row')}, and the full manifest ${full.count} of shard ${shardId}`);
   } catch (error) {
     if (!(error instanceof CutroomError) && !(error instanceof Error && 'syscall' in error)) throw error;
     return { kind: 'unreadable_manifest', message: reasonOf(errorMessage(error), shardedPath), file: shardedPath };

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { countWords } from '../count-words.js';
 import { CutroomError, errorMessage } from '../errors.js';
 import { hoursOfMicros } from '../manifest/shard-list.js';
 import { reasonOf } from '../shard/shard-problem.js';
@@ -121,8 +122,9 @@ function planTasks(
       );
     }
     if (tarPath === undefined) {
-      const count = rows === undefined ? '' : `${rows.rowCount.toLocaleString('en-US')} rows of `;
-      tell('missing_shard', manifestPath ?? '', `${count}shard ${shardId} have no tar`, rows?.runs[0]?.line);
+      const which = rows === undefined ? '' : `${countWords(rows.rowCount, 'row')} of `;
+      const verb = rows === undefined || rows.rowCount === 1 ? 'has' : 'have';
+      tell('missing_shard', manifestPath ?? '', `${which}shard ${shardId} ${verb} no tar`, rows?.runs[0]?.line);
       continue;
     }
     if (manifestPath === undefined) {
@@ -160,7 +162,7 @@ function checkNumbers(layout: NemoLayout, index: ReadonlyMap<number, ShardRuns> 
   tell(
     'shard_gap',
     layout.folder,
-    `shards go up to ${last}, and ${missingCount} of the numbers are not there: ${named}`,
+    `shards go up to ${last}, and ${missingCount} of the numbers ${missingCount === 1 ? 'is' : 'are'} not there: ${named}`,
   );
 }
 
@@ -175,6 +177,6 @@ function checkEvenness(folder: string, tasks: readonly NemoTask[], totals: Datas
     if (shard.rows > most.rows) most = shard;
   }
   if (most.rows - least.rows <= 1) return;
-  const message = `"${path.basename(least.path)}" has ${least.rows} rows and "${path.basename(most.path)}" ${most.rows}`;
+  const message = `"${path.basename(least.path)}" has ${countWords(least.rows, 'row')} and "${path.basename(most.path)}" ${most.rows}`;
   tell('uneven_shards', folder, message);
 }

@@ -1,3 +1,4 @@
+import { countAnd, countWords } from '../count-words.js';
 import { reportDataset, type DatasetKind } from './dataset-kinds.js';
 import type { DeepItem, DeepResult } from './deep-items.js';
 import type { CheckContext } from './finding.js';
@@ -37,13 +38,13 @@ export class DeepVerdicts {
     this.#rates.set(result.sampleRate, rate);
     this.#judgeLength(item, result);
     if (result.invalidSamples > 0) {
-      this.#tell('invalid_samples', item, `${grouped(result.invalidSamples)} samples are NaN or infinite`);
+      this.#tell('invalid_samples', item, `${countAnd(result.invalidSamples, 'sample', 'is|are')} NaN or infinite`);
     }
     if (result.isSilent && (item.hasText || item.line === undefined)) {
       this.#tell('silent_audio', item, `it is silent${item.hasText ? ', and its row has a text' : ''}`);
     }
     if (result.clippedRuns > 0) {
-      this.#tell('clipped_audio', item, `it is clipped in ${grouped(result.clippedRuns)} places`);
+      this.#tell('clipped_audio', item, `it is clipped in ${countWords(result.clippedRuns, 'place')}`);
     }
   }
 
@@ -54,7 +55,7 @@ export class DeepVerdicts {
     if (most === undefined) return;
     for (const [rate, { count, first }] of rates.slice(1)) {
       const message =
-        `${grouped(count)} of the samples have ${grouped(rate)} Hz, where ${grouped(most[1].count)} have ` +
+        `${grouped(count)} of the samples ${count === 1 ? 'has' : 'have'} ${grouped(rate)} Hz, where ${grouped(most[1].count)} ${most[1].count === 1 ? 'has' : 'have'} ` +
         `${grouped(most[0])} Hz; this is the first`;
       this.#tell('mixed_rates', first, message);
     }
@@ -62,7 +63,7 @@ export class DeepVerdicts {
 
   #judgeLength(item: DeepItem, { frames, sampleRate, headerSeconds }: Decoded): void {
     const seconds = frames / sampleRate;
-    const decoded = `${describe(seconds)} s (${grouped(frames)} samples at ${grouped(sampleRate)} Hz)`;
+    const decoded = `${describe(seconds)} s (${countWords(frames, 'sample')} at ${grouped(sampleRate)} Hz)`;
     const isHeaderWrong = headerSeconds !== undefined && Math.abs(headerSeconds - seconds) > TOLERANCE_SECONDS;
     if (isHeaderWrong) {
       this.#tell('lying_header', item, `its header says ${describe(headerSeconds)} s, and it decodes to ${decoded}`);

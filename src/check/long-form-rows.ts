@@ -1,7 +1,8 @@
+import { countWords } from '../count-words.js';
 import { kindOfJson } from '../manifest/json-object.js';
 import { IdIndex } from '../shard/id-index.js';
 import type { AudioUse } from './audio-files.js';
-import { countWords, quote, type ManifestReport } from './manifest-report.js';
+import { quote, type ManifestReport } from './manifest-report.js';
 import { checkPathText } from './nemo-rows.js';
 import type { RowChecker } from './row-checker.js';
 import { checkValues } from './row-values.js';

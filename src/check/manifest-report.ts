@@ -36,8 +36,3 @@ export function quote(raw: string): string {
   if (characters.length <= MAX_QUOTED && raw.length <= MAX_QUOTED * 2) return raw;
   return `${characters.slice(0, MAX_QUOTED).join('')}…`;
 }
-
-/** A number of things in words: `1 row`, `2,000 rows`. */
-export function countWords(count: number, word: string): string {
-  return `${count.toLocaleString('en-US')} ${word}${count === 1 ? '' : 's'}`;
-}

@@ -1,8 +1,9 @@
+import { countWords } from '../count-words.js';
 import { kindOfJson } from '../manifest/json-object.js';
 import type { AudioUse } from './audio-files.js';
 import type { CanaryKeys } from './canary-keys.js';
 import type { FileUses } from './file-uses.js';
-import { countWords, quote, type ManifestReport } from './manifest-report.js';
+import { quote, type ManifestReport } from './manifest-report.js';
 import type { RowChecker } from './row-checker.js';
 import { readDuration, readOffset } from './row-times.js';
 import { checkText } from './row-text.js';

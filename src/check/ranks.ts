@@ -1,3 +1,4 @@
+import { countAnd, countWords } from '../count-words.js';
 import { reportDataset, type DatasetKind } from './dataset-kinds.js';
 import type { CheckContext, RankReport, RankShare, ShardFacts } from './finding.js';
 
@@ -135,9 +136,12 @@ function fittingCounts(count: number, unit: number): number[] {
 
 /** What to do, in one sentence. */
 export function rankRemedy({ shardCount, worldSize, workers, fitting, isBucketed }: RankAnalysis): string {
-  const unit = workers === 1 ? `${worldSize}` : `${worldSize} ranks × ${workers} workers = ${worldSize * workers}`;
+  const unit =
+    workers === 1
+      ? `${worldSize}`
+      : `${countWords(worldSize, 'rank')} × ${countWords(workers, 'worker')} = ${worldSize * workers}`;
   if (fitting.includes(shardCount)) return 'pack the dataset again, with as many samples in each shard';
-  return `pack ${isBucketed ? 'each bucket' : 'the dataset'} into ${fitting.join(' or ')} shards: a multiple of ${unit}`;
+  return `pack ${isBucketed ? 'each bucket' : 'the dataset'} into ${fitting.join(' or ')} ${fitting.at(-1) === 1 ? 'shard' : 'shards'}: a multiple of ${unit}`;
 }
 
 function reportRanks(analysis: RankAnalysis, shards: readonly ShardFacts[], context: CheckContext): void {
@@ -150,24 +154,24 @@ function reportRanks(analysis: RankAnalysis, shards: readonly ShardFacts[], cont
   if (loader === 'atdataset') {
     if (repeated.length > 0) {
       const times = worldSize * workers > shardCount ? 'more than once' : 'twice';
-      const message = `${describe(repeated)} are read ${times} an epoch: ${shardCount} shards are padded for ${worldSize} ranks with ${workers} workers`;
+      const message = `${describe(repeated)} ${verbOf(repeated)} read ${times} an epoch: ${countAnd(shardCount, 'shard', 'is|are')} padded for ${countWords(worldSize, 'rank')} with ${countWords(workers, 'worker')}`;
       tell('repeated_shards', repeated[0]?.path ?? first.path, message);
     }
     return;
   }
   if (unread.length > 0) {
-    const message = `${describe(unread)} are never read under scatter: ${shardCount} shards${analysis.isBucketed ? ' of a bucket' : ''} are no multiple of ${worldSize} ranks`;
+    const message = `${describe(unread)} ${verbOf(unread)} never read under scatter: ${countWords(shardCount, 'shard')}${analysis.isBucketed ? ' of a bucket' : ''} ${shardCount === 1 ? 'is' : 'are'} no multiple of ${countWords(worldSize, 'rank')}`;
     tell('unread_shards', unread[0]?.path ?? first.path, message);
   }
   if (idleWorkers > 0 && shardCount >= worldSize) {
-    const message = `${idleWorkers} of ${worldSize * workers} workers have no shard under scatter`;
+    const message = `${idleWorkers} of ${countWords(worldSize * workers, 'worker')} ${idleWorkers === 1 ? 'has' : 'have'} no shard under scatter`;
     tell('idle_workers', first.path, message);
   }
   const rows = rankRows(analysis);
   const [least, most] = [Math.min(...rows), Math.max(...rows)];
   if (least !== most && shardCount >= worldSize) {
     const message =
-      `rank ${rows.indexOf(least)} reads ${grouped(least)} samples and rank ${rows.indexOf(most)} ${grouped(most)} under scatter: ` +
+      `rank ${rows.indexOf(least)} reads ${countWords(least, 'sample')} and rank ${rows.indexOf(most)} ${grouped(most)} under scatter: ` +
       'where steps differ, the ranks that end first leave the others waiting forever';
     tell('uneven_ranks', first.path, message);
   }
@@ -184,7 +188,11 @@ export function rankRows({ shares, worldSize }: RankReport): number[] {
 
 function describe(shards: readonly ShardFacts[]): string {
   const { rows, hours } = sumUp(shards);
-  return `${grouped(shards.length)} shards with ${grouped(rows)} samples, ${hours.toFixed(2)} h,`;
+  return `${countWords(shards.length, 'shard')} with ${countWords(rows, 'sample')}, ${hours.toFixed(2)} h,`;
+}
+
+function verbOf({ length }: readonly ShardFacts[]): string {
+  return length === 1 ? 'is' : 'are';
 }
 
 function grouped(count: number): string {

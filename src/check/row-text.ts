@@ -1,3 +1,4 @@
+import { countWords } from '../count-words.js';
 import { columnOf } from '../manifest/json-fault.js';
 import type { ManifestReport } from './manifest-report.js';
 
@@ -43,7 +44,7 @@ export function* textFaults(text: string, durationSeconds: number | undefined): 
 function characterFault(text: string, index: number): TextFault {
   const code = text.charCodeAt(index);
   const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
-  const at = `after ${columnOf(text, index) - 1} characters`;
+  const at = `after ${countWords(columnOf(text, index) - 1, 'character')}`;
   if (code === 0xfffd) return { kind: 'replacement_character', message: `the text holds ${name} ${at}` };
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
     return { kind: 'control_character', message: `the text holds the control character ${name} ${at}` };

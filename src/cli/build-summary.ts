@@ -1,3 +1,4 @@
+import { countAnd, countWords } from '../count-words.js';
 import type { BuildResult } from '../build/build.js';
 import { hoursOfMicros } from '../manifest/shard-list.js';
 import type { PackFailure } from '../shard/plan.js';
@@ -35,9 +36,10 @@ export function formatBuildSummary(result: BuildResult, isVerbose: boolean): str
     'audio',
     isKnown ? `${hours(summary.durationMicros)} h, ${range(summary, 'hours')} h a shard` : 'not measured',
   ]);
-  if (summary.copied > 0) rows.push(['copied', `${count(summary.copied)} members as they are`]);
-  if (summary.clippedSamples > 0) rows.push(['clipped', `${count(summary.clippedSamples)} samples`]);
-  if (summary.invalidSamples > 0) rows.push(['not a number', `${count(summary.invalidSamples)} samples, made silent`]);
+  if (summary.copied > 0) rows.push(['copied', `${countWords(summary.copied, 'member')} as they are`]);
+  if (summary.clippedSamples > 0) rows.push(['clipped', countWords(summary.clippedSamples, 'sample')]);
+  if (summary.invalidSamples > 0)
+    rows.push(['not a number', `${countWords(summary.invalidSamples, 'sample')}, made silent`]);
   if (kind !== 'already_done') {
     const speed = summary.durationMicros / MICROS / seconds;
     rows.push(['time', isPlan ? duration(seconds) : `${duration(seconds)}, ${speed.toFixed(0)} × real time`]);
@@ -120,13 +122,11 @@ function listWarnings({ summary, kind }: BuildResult, isVerbose: boolean): strin
     warnings.push(`warning: ATdataset's own loader reads FLAC, MP3 and WAV alone, and stops at a .${format} member`);
   }
   if (kind !== 'part' && emptyTexts > 0) {
-    warnings.push(
-      `warning: ${count(emptyTexts)} ${emptyTexts === 1 ? 'text is' : 'texts are'} empty: ATdataset reads <|EMPTY|> there`,
-    );
+    warnings.push(`warning: ${countAnd(emptyTexts, 'text', 'is|are')} empty: ATdataset reads <|EMPTY|> there`);
   }
   if (kind !== 'part' && flattenedIds > 0) {
     warnings.push(
-      `warning: ${count(flattenedIds)} ${flattenedIds === 1 ? 'id was' : 'ids were'} made fit for names; the rows keep them as "id"`,
+      `warning: ${countAnd(flattenedIds, 'id', 'was|were')} made fit for names; the rows keep them as "id"`,
     );
   }
   const shown = isVerbose ? summary.warnings : summary.warnings.slice(0, MAX_WARNINGS);

@@ -1,3 +1,4 @@
+import { countWords } from '../count-words.js';
 import { rankRemedy, type RankAnalysis } from '../check/ranks.js';
 import { count } from './cut-progress.js';
 
@@ -12,7 +13,7 @@ type Share = RankAnalysis['padded'][number];
  */
 export function formatRanks(analysis: RankAnalysis): string[] {
   const { worldSize, workers, shares, unread, padded, loader, fitting, shardCount } = analysis;
-  const lines: string[] = [`  ${many(worldSize, 'rank')} of ${many(workers, 'worker')}`];
+  const lines: string[] = [`  ${countWords(worldSize, 'rank')} of ${countWords(workers, 'worker')}`];
   if (loader === 'atdataset') lines.push(...formatShares('ATdataset', padded, workers));
   for (const strategy of ['scatter', 'replicate'] as const) {
     const own = shares.filter((share) => share.strategy === strategy);
@@ -22,7 +23,7 @@ export function formatRanks(analysis: RankAnalysis): string[] {
     const rows = unread.reduce((sum, shard) => sum + shard.rows, 0);
     const names = unread.slice(0, MAX_NAMED_SHARDS).map(({ path }) => path);
     if (unread.length > MAX_NAMED_SHARDS) names.push('…');
-    const figures = `${many(unread.length, 'shard')}, ${many(rows, 'row')}`;
+    const figures = `${countWords(unread.length, 'shard')}, ${countWords(rows, 'row')}`;
     lines.push(`    never read under scatter: ${figures}: ${names.join(', ')}`);
   }
   if (!fitting.includes(shardCount)) lines.push(`    remedy: ${rankRemedy(analysis)}`);
@@ -32,7 +33,7 @@ export function formatRanks(analysis: RankAnalysis): string[] {
 function formatShares(rule: string, shares: readonly Share[], workers: number): string[] {
   const alike = new Map<string, { rank: number; worker: number }[]>();
   for (const { rank, worker, shards, rows, hours } of shares) {
-    const key = `${many(shards, 'shard')}, ${many(rows, 'row')}, ${hours.toFixed(3)} h`;
+    const key = `${countWords(shards, 'shard')}, ${countWords(rows, 'row')}, ${hours.toFixed(3)} h`;
     const others = alike.get(key);
     if (others === undefined) alike.set(key, [{ rank, worker }]);
     else others.push({ rank, worker });
@@ -40,7 +41,7 @@ function formatShares(rule: string, shares: readonly Share[], workers: number): 
   const lines = [...alike]
     .slice(0, MAX_LINES)
     .map(([key, readers]) => `    ${rule}: ${key} each: ${nameReaders(readers, workers)}`);
-  if (alike.size > MAX_LINES) lines.push(`    ${rule}: and ${many(alike.size - MAX_LINES, 'other share')}`);
+  if (alike.size > MAX_LINES) lines.push(`    ${rule}: and ${countWords(alike.size - MAX_LINES, 'other share')}`);
   return lines;
 }
 
@@ -66,8 +67,4 @@ export function ranksAsJson(analysis: RankAnalysis): Record<string, unknown> {
     repeated: repeated.map(hoursOf),
     fitting_shard_counts: fitting,
   };
-}
-
-function many(number: number, what: string): string {
-  return `${count(number)} ${what}${number === 1 ? '' : 's'}`;
 }

@@ -1,3 +1,4 @@
+import { countWords } from '../count-words.js';
 import type { CheckResult, PathResult } from '../check/check.js';
 import type { CheckProgress, Finding, FindingGroup } from '../check/finding.js';
 import { formatRanks, ranksAsJson } from './check-ranks.js';
@@ -48,16 +49,11 @@ function formatPath(path: PathResult, isVerbose: boolean): string {
 function headingOf({ path, kind, rows, hours, members, shards }: PathResult): string {
   if (kind === undefined) return path;
   const facts: string[] = [];
-  if (shards !== undefined && kind !== 'tar') facts.push(many(shards, 'shard'));
-  if (members !== undefined) facts.push(many(members, 'member'));
+  if (shards !== undefined && kind !== 'tar') facts.push(countWords(shards, 'shard'));
+  if (members !== undefined) facts.push(countWords(members, 'member'));
   // A tar alone has no rows.
-  if (kind !== 'tar') facts.push(many(rows, 'row'), `${hours.toFixed(3)} h`);
+  if (kind !== 'tar') facts.push(countWords(rows, 'row'), `${hours.toFixed(3)} h`);
   return `${path}: ${KIND_NAMES[kind]}, ${facts.join(', ')}`;
-}
-
-/** A number of things: `1 row`, `2 rows`. */
-function many(number: number, word: string): string {
-  return `${count(number)} ${word}${number === 1 ? '' : 's'}`;
 }
 
 function formatGroup(group: FindingGroup, path: string, isVerbose: boolean): string[] {
@@ -97,7 +93,7 @@ function placeOf({ file, line, column, offsetBytes, member }: Finding, path: str
 }
 
 function formatFix(fix: FixedCopy, isVerbose: boolean): string[] {
-  const lines = [`  corrected copy: ${fix.output}, ${many(fix.changeCount, 'change')}`];
+  const lines = [`  corrected copy: ${fix.output}, ${countWords(fix.changeCount, 'change')}`];
   for (const group of fix.changes) lines.push(...formatChanges(group, isVerbose));
   for (const note of fix.notes) lines.push(`    note: ${note}`);
   if (fix.remainingCount === 0) lines.push('    nothing is wrong with the copy');
@@ -119,9 +115,10 @@ function formatChanges({ kind, count: number, kept }: ChangeGroup, isVerbose: bo
 function formatEnd({ paths, findingCount, isClean, seconds }: CheckResult): string {
   const errors = countOf(paths, 'error');
   const warnings = findingCount - errors;
-  const found = findingCount === 0 ? 'no problem' : `${many(errors, 'error')}, ${many(warnings, 'warning')}`;
+  const found =
+    findingCount === 0 ? 'no problem' : `${countWords(errors, 'error')}, ${countWords(warnings, 'warning')}`;
   const fixed = findingCount > 0 && isClean ? ', and none in the copy' : '';
-  return `${many(paths.length, 'path')} checked in ${duration(seconds)}: ${found}${fixed}`;
+  return `${countWords(paths.length, 'path')} checked in ${duration(seconds)}: ${found}${fixed}`;
 }
 
 function countOf(paths: readonly PathResult[], severity: Finding['severity']): number {

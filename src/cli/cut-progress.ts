@@ -1,11 +1,12 @@
+import { countWords } from '../count-words.js';
 import type { CutProgress } from '../cut/progress.js';
 
 /** The progress of `cutroom cut` in words. */
 export function formatCutProgress(progress: CutProgress): string {
   if (progress.stage === 'cut') return formatCutting(progress);
-  if (progress.stage === 'plan') return `planning: ${count(progress.rows)} rows read`;
+  if (progress.stage === 'plan') return `planning: ${countWords(progress.rows, 'row')} read`;
   if (progress.stage === 'publish') return 'publishing';
-  return `writing the preview: ${count(progress.snippets)} of ${count(progress.totalSnippets)} snippets`;
+  return `writing the preview: ${count(progress.snippets)} of ${countWords(progress.totalSnippets, 'snippet')}`;
 }
 
 function formatCutting(progress: Extract<CutProgress, { stage: 'cut' }>): string {
@@ -14,7 +15,7 @@ function formatCutting(progress: Extract<CutProgress, { stage: 'cut' }>): string
   const speed = seconds > 0 ? (doneHours * 3600) / seconds : 0;
   const left = speed > 0 ? `, ${duration(((totalHours - hours) * 3600) / speed)} left` : '';
   return (
-    `cutting: ${count(recordings)} of ${count(totalRecordings)} recordings, ` +
+    `cutting: ${count(recordings)} of ${countWords(totalRecordings, 'recording')}, ` +
     `${hours.toFixed(2)} of ${totalHours.toFixed(2)} h, ${speed.toFixed(0)} × real time${left}`
   );
 }

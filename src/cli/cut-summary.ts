@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { countWords } from '../count-words.js';
 import type { CutResult } from '../cut/cut.js';
 import type { CutSummary } from '../cut/summary.js';
 import { count, duration } from './cut-progress.js';
@@ -16,18 +17,18 @@ export function formatCutSummary(result: CutResult, isVerbose: boolean): string 
   const rows: [string, string][] = [
     [
       'in',
-      `${count(summary.inputRecordings)} recordings, ${count(summary.inputSegments)} segments, ${hours(summary.inputDurationSeconds)}`,
+      `${countWords(summary.inputRecordings, 'recording')}, ${countWords(summary.inputSegments, 'segment')}, ${hours(summary.inputDurationSeconds)}`,
     ],
     [
       'out',
-      `${count(summary.outputSnippets)} snippets, ${count(summary.outputSegments)} segments, ${hours(summary.outputDurationSeconds)} (${(share * 100).toFixed(1)} %)`,
+      `${countWords(summary.outputSnippets, 'snippet')}, ${countWords(summary.outputSegments, 'segment')}, ${hours(summary.outputDurationSeconds)} (${(share * 100).toFixed(1)} %)`,
     ],
     ['dropped', listCounts(summary.dropped)],
     ['rows skipped', listCounts(summary.skippedRows)],
     ['snippets failed', listCounts(summary.failedSnippets)],
   ];
-  if (summary.unfinishedSnippets > 0) rows.push(['not reached', `${count(summary.unfinishedSnippets)} snippets`]);
-  if (summary.clippedSamples > 0) rows.push(['clipped', `${count(summary.clippedSamples)} samples`]);
+  if (summary.unfinishedSnippets > 0) rows.push(['not reached', countWords(summary.unfinishedSnippets, 'snippet')]);
+  if (summary.clippedSamples > 0) rows.push(['clipped', countWords(summary.clippedSamples, 'sample')]);
   if (kind === 'cut')
     rows.push(['time', `${duration(seconds)}, ${(summary.outputDurationSeconds / seconds).toFixed(0)} × real time`]);
   if (summary.shards.length > 0) rows.push(['shards', describeSizes(summary.shards)]);
@@ -46,7 +47,7 @@ export function formatCutSummary(result: CutResult, isVerbose: boolean): string 
   for (const name of summary.emptyShards) {
     warnings.push(`warning: the shard "${name}" was not made: none of its snippets is in the output`);
   }
-  if (hidden > 0) warnings.push(`warning: ${count(hidden)} more are in the metrics`);
+  if (hidden > 0) warnings.push(`warning: ${count(hidden)} more ${hidden === 1 ? 'is' : 'are'} in the metrics`);
   return [...warnings, HEADLINES[kind], ...lines].join('\n');
 }
 
@@ -110,7 +111,7 @@ function describeSizes(shards: CutSummary['shards']): string {
     shards.map((shard) => shard.hours),
     (value) => value.toFixed(3),
   );
-  return `${count(shards.length)}, of ${snippets} snippets and ${hours} h each`;
+  return `${count(shards.length)}, of ${snippets} ${snippets === '1' ? 'snippet' : 'snippets'} and ${hours} h each`;
 }
 
 /** `out/snippets.000000.tar to snippets.000004.tar`. */

@@ -1,3 +1,4 @@
+import { countWords } from '../count-words.js';
 import type { GenerateListResult } from '../build/generate-list.js';
 import type { ShardProblem, ShardProblemKind } from '../shard/shard-problem.js';
 import { hoursOfMicros } from '../manifest/shard-list.js';
@@ -35,9 +36,7 @@ export function formatListSummary(result: GenerateListResult, isVerbose: boolean
 export function formatListRefusal({ shardCount, output, problemCounts }: GenerateListResult): string {
   const total = Object.values(problemCounts).reduce((sum, number) => sum + number, 0);
   const reason =
-    shardCount === 0
-      ? 'no shard is left to list'
-      : `${count(total)} ${total === 1 ? 'problem' : 'problems'}, and --strict allows none`;
+    shardCount === 0 ? 'no shard is left to list' : `${countWords(total, 'problem')}, and --strict allows none`;
   return `error: "${output}" was not written: ${reason}`;
 }
 

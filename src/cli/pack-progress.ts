@@ -1,12 +1,13 @@
+import { countWords } from '../count-words.js';
 import type { PackProgress } from '../shard/progress.js';
 import { count, duration } from './cut-progress.js';
 
 /** The progress of the making of shards in words. */
 export function formatPackProgress(progress: PackProgress): string {
   const { stage } = progress;
-  if (stage === 'plan') return `planning: ${count(progress.rows)} rows read`;
-  if (stage === 'measure') return `measuring: ${count(progress.files)} of ${count(progress.totalFiles)} files`;
-  if (stage === 'index') return `indexing: ${count(progress.shards)} of ${count(progress.totalShards)} shards`;
+  if (stage === 'plan') return `planning: ${countWords(progress.rows, 'row')} read`;
+  if (stage === 'measure') return `measuring: ${count(progress.files)} of ${countWords(progress.totalFiles, 'file')}`;
+  if (stage === 'index') return `indexing: ${count(progress.shards)} of ${countWords(progress.totalShards, 'shard')}`;
   if (stage === 'pack') return formatPacking(progress);
   return 'finishing';
 }
@@ -18,7 +19,7 @@ function formatPacking(progress: Extract<PackProgress, { stage: 'pack' }>): stri
   // In a plan by samples nothing is measured, so there are no hours to tell.
   const audio = totalHours > 0 ? `, ${hours.toFixed(2)} of ${totalHours.toFixed(2)} h` : '';
   return (
-    `packing: ${count(shards)} of ${count(totalShards)} shards, ` +
-    `${count(items)} of ${count(totalItems)} items${audio}, ${count(Math.round(rate))} items/s${left}`
+    `packing: ${count(shards)} of ${countWords(totalShards, 'shard')}, ` +
+    `${count(items)} of ${countWords(totalItems, 'item')}${audio}, ${count(Math.round(rate))} items/s${left}`
   );
 }

@@ -1,3 +1,4 @@
+import { countWords } from '../count-words.js';
 import { UsageError } from '../errors.js';
 import type { GenLstFlags } from './commands/gen-lst.js';
 import type { CliContext } from './context.js';
@@ -20,7 +21,9 @@ export async function runGenLst(context: CliContext, flags: GenLstFlags): Promis
     const result = await generateList(options, {
       signal: context.signal,
       onProgress: ({ shards, totalShards, samples }) =>
-        line.show(() => `comparing: ${count(shards)} of ${count(totalShards)} shards, ${count(samples)} rows`),
+        line.show(
+          () => `comparing: ${count(shards)} of ${countWords(totalShards, 'shard')}, ${countWords(samples, 'row')}`,
+        ),
       onProblem: (problem) => {
         if (flags.verbose) line.note(formatShardProblem(problem));
       },

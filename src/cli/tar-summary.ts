@@ -1,3 +1,4 @@
+import { countWords } from '../count-words.js';
 import { hoursOfMicros } from '../manifest/shard-list.js';
 import type { RowSum } from '../tarred/select.js';
 import { countFailures, type DatasetSummary, type TarSummary } from '../tarred/summary.js';
@@ -100,9 +101,10 @@ function listShards({ kind, seconds }: TarResult, summary: TarSummary): [string,
     `${count(made.rows)}${isOne ? `, ${range(only, ({ rows: own }) => count(own))} a shard` : ''}`,
   ]);
   rows.push(['audio', `${hours(made)} h${isOne ? `, ${range(only, hours)} h a shard` : ''}`]);
-  if (members > 0) rows.push(['copied', `${count(copied)} of ${count(members)} members as they are`]);
-  if (summary.clippedSamples > 0) rows.push(['clipped', `${count(summary.clippedSamples)} samples`]);
-  if (summary.invalidSamples > 0) rows.push(['not a number', `${count(summary.invalidSamples)} samples, made silent`]);
+  if (members > 0) rows.push(['copied', `${count(copied)} of ${countWords(members, 'member')} as they are`]);
+  if (summary.clippedSamples > 0) rows.push(['clipped', countWords(summary.clippedSamples, 'sample')]);
+  if (summary.invalidSamples > 0)
+    rows.push(['not a number', `${countWords(summary.invalidSamples, 'sample')}, made silent`]);
   if (kind === 'packed') {
     const speed = written.micros / MICROS / seconds;
     rows.push(['time', `${duration(seconds)}, ${speed.toFixed(0)} × real time`]);
@@ -126,7 +128,7 @@ function describeDataset(dataset: DatasetSummary): [string, string] {
   if (folder === '') return ['shards', count(shards)];
   return [
     folder,
-    `${count(shards)} ${shards === 1 ? 'shard' : 'shards'} of ${range(dataset, ({ rows }) => count(rows))} samples`,
+    `${countWords(shards, 'shard')} of ${range(dataset, ({ rows }) => count(rows))} ${dataset.largestShard.rows === 1 ? 'sample' : 'samples'}`,
   ];
 }
 
@@ -159,7 +161,7 @@ function listWarnings({ kind }: TarResult, summary: TarSummary, isVerbose: boole
 }
 
 function extent(sum: RowSum): string {
-  return `${count(sum.rows)} ${sum.rows === 1 ? 'row' : 'rows'}, ${hours(sum)} h`;
+  return `${countWords(sum.rows, 'row')}, ${hours(sum)} h`;
 }
 
 function hours({ micros }: RowSum): string {

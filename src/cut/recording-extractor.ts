@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { describeInvalid } from '../shard/invalid-samples.js';
 import { OutputError } from '../errors.js';
 import { removeFile } from '../run/atomic-file.js';
 import type { JobOutcome, ProcessPool } from '../run/process-pool.js';
@@ -146,8 +147,7 @@ export class RecordingExtractor {
     return {
       recording: recording.index,
       snippets: made.map(factsOf),
-      warnings:
-        invalidSamples === 0 ? warnings : [...warnings, `${invalidSamples} samples are not numbers and became silence`],
+      warnings: invalidSamples === 0 ? warnings : [...warnings, describeInvalid(invalidSamples)],
       attempts: this.#attempts.get(recording.index)?.length ?? 0,
       ...(failure === undefined ? {} : { failure }),
       ...(source === undefined ? {} : { source }),

@@ -1,3 +1,4 @@
+import { countAnd, countWords } from '../count-words.js';
 import { UsageError } from '../errors.js';
 
 /** How the snippets of a run are split into shards: into so many, or so many snippets or hours a shard. */
@@ -54,8 +55,8 @@ export function checkShardCount(
   if (sharding === undefined) return;
   const { by, value } = sharding;
   if (by === 'count' && value > snippetCount) {
-    const planned = snippetCount === 1 ? '1 snippet is' : `${snippetCount} snippets are`;
-    throw new UsageError(`Cannot fill ${value} shards: ${planned} planned`, {
+    const planned = countAnd(snippetCount, 'snippet', 'is|are');
+    throw new UsageError(`Cannot fill ${countWords(value, 'shard')}: ${planned} planned`, {
       hint: snippetCount === 0 ? 'Leave --num-shards out.' : `Give --num-shards ${snippetCount} or less.`,
     });
   }

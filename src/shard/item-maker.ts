@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { describeInvalid } from './invalid-samples.js';
 import type { ByteSink } from '../audio/snippet-encoder.js';
 import type { ConvertedFacts, OnPosition } from '../audio/convert-recording.js';
 import { OutputError } from '../errors.js';
@@ -200,7 +201,7 @@ function describeWarnings(item: PlannedItem, facts: ConvertedFacts): string[] {
       `averaging its ${info.channels} channels cancels ${(-cancellationDb).toFixed(0)} dB of them: they are in opposite phase; --channel 0 keeps one`,
     );
   }
-  if (invalidSamples > 0) warnings.push(`${invalidSamples} samples are not numbers and became silence`);
+  if (invalidSamples > 0) warnings.push(describeInvalid(invalidSamples));
   return warnings;
 }
 

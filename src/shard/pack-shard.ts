@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { countWords } from '../count-words.js';
 import { CutroomError, InputError } from '../errors.js';
 import { partialPath, sizeOf } from '../run/atomic-file.js';
 import type { Report } from '../run/pool-child.js';
@@ -190,10 +191,13 @@ class ShardPacking {
       lastBytes = files.writer.tarBytes;
     }
     if (this.#items !== this.#place.itemCount) {
-      throw new InputError(`Cannot carry out the plan "${plan.path}": shard ${job.shard} has ${this.#items} items`, {
-        path: plan.path,
-        hint: `Its index says ${this.#place.itemCount}: copy it again from where it was made.`,
-      });
+      throw new InputError(
+        `Cannot carry out the plan "${plan.path}": shard ${job.shard} has ${countWords(this.#items, 'item')}`,
+        {
+          path: plan.path,
+          hint: `Its index says ${this.#place.itemCount}: copy it again from where it was made.`,
+        },
+      );
     }
   }
 

@@ -1,3 +1,4 @@
+import { countWords } from '../count-words.js';
 import { toMicros } from '../audio/times.js';
 import { InputError, UsageError, type CutroomError } from '../errors.js';
 import { planBuckets, type Bucket } from './buckets.js';
@@ -145,7 +146,9 @@ export function warnOfLostMembers(
     const largest = sizes.reduce((most, size) => Math.max(most, size));
     if (smallest === largest || sizes.every((size, shard) => size === shards[shard]?.rows)) continue;
     const where = bucket === undefined ? '' : `bucket${bucket.number}: `;
-    warnings.push(`${where}without the members that failed, shards hold ${smallest} to ${largest} rows: ${HANG}`);
+    warnings.push(
+      `${where}without the members that failed, shards hold ${smallest} to ${countWords(largest, 'row')}: ${HANG}`,
+    );
   }
 }
 
@@ -158,7 +161,7 @@ function describeUneven(
   rows: number,
   shardCount: number,
 ): string {
-  const sizes = `shards hold ${smallest} to ${largest} rows`;
+  const sizes = `shards hold ${smallest} to ${countWords(largest, 'row')}`;
   if (options.keepFilesTogether) return `${sizes}, since files are kept together: ${HANG}`;
   if (grown !== undefined)
     return `new ${sizes}, those of the dataset ${grown.samplesPerShard}: ${HANG}; --remainder drop makes them equal`;
@@ -198,19 +201,27 @@ function tooFewRows(
   { rows, shardCount, unusable }: { rows: number; shardCount: number; unusable: number },
   grown: GrownDataset | undefined,
 ): UsageError {
-  const others = unusable === 0 ? '' : ` ${unusable} others cannot be used: --verbose lists them.`;
+  const others =
+    unusable === 0
+      ? ''
+      : ` ${countWords(unusable, 'other')} cannot be used: --verbose lists ${unusable === 1 ? 'it' : 'them'}.`;
   if (grown !== undefined) {
-    const state = `${rows} rows fill no shard of ${grown.samplesPerShard}`;
+    const state = `${countWords(rows, 'row')} ${rows === 1 ? 'fills' : 'fill'} no shard of ${grown.samplesPerShard}`;
     const hint = `Give --remainder spread for a smaller shard.${others}`;
     return new UsageError(`Nothing can be added: ${state}`, { hint });
   }
   const remedy =
     where === '' ? `Give --num-shards ${rows} or less.` : 'Give fewer --num-shards, or fewer --buckets-num.';
-  return new UsageError(`${where}${rows} rows cannot fill ${shardCount} shards`, { hint: remedy + others });
+  return new UsageError(`${where}${countWords(rows, 'row')} cannot fill ${countWords(shardCount, 'shard')}`, {
+    hint: remedy + others,
+  });
 }
 
 function tooFewFiles(where: string, files: number, shards: number): UsageError {
-  return new UsageError(`${where}${files} files cannot fill ${shards} shards, since rows of a file are kept together`, {
-    hint: `Give --num-shards ${files} or less, or leave out --keep-files-together.`,
-  });
+  return new UsageError(
+    `${where}${countWords(files, 'file')} cannot fill ${countWords(shards, 'shard')}, since rows of a file are kept together`,
+    {
+      hint: `Give --num-shards ${files} or less, or leave out --keep-files-together.`,
+    },
+  );
 }

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
+import { countWords } from '../count-words.js';
 import { errorMessage, InputError, systemCode } from '../errors.js';
 import { JsonObject } from '../manifest/json-object.js';
 import { manifestLines } from '../manifest/lines.js';
@@ -76,5 +77,5 @@ function faultOf(row: JsonObject, numShards: number): string | undefined {
   const id = row.value('shard_id');
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return 'the row has no "shard_id"';
   if (id >= 0 && id < numShards) return undefined;
-  return `its "shard_id" is ${id}, and the metadata tells of ${numShards} shards`;
+  return `its "shard_id" is ${id}, and the metadata tells of ${countWords(numShards, 'shard')}`;
 }

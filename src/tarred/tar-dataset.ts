@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
+import { countAnd, countWords } from '../count-words.js';
 import { audioArchitecture } from '../audio/architecture.js';
 import { CanceledError, CutroomError, OutputError, UsageError } from '../errors.js';
 import { checkWritable, ensureFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
@@ -176,16 +177,18 @@ class TarRun {
     const { collisionCount, firstCollision, subMarkCount, bareCount } = plans;
     if (collisionCount > 0) {
       this.#warnings.push(
-        `${collisionCount} names, the first ${JSON.stringify(firstCollision)}, are those of several files once slashes and dots are "_": these files get a hash of their path`,
+        `${countWords(collisionCount, 'name')}, ${collisionCount === 1 ? '' : 'the first '}${JSON.stringify(firstCollision)}, ${collisionCount === 1 ? 'is that' : 'are those'} of several files once slashes and dots are "_": these files get a hash of their path`,
       );
     }
     if (subMarkCount > 0) {
       this.#warnings.push(
-        `${subMarkCount} names hold "-sub" before a number, which loaders cut off: it is written as "_sub"`,
+        `${countAnd(subMarkCount, 'name', 'has|have')} "-sub" before a number, which loaders cut off: it is written as "_sub"`,
       );
     }
     if (bareCount > 0) {
-      this.#warnings.push(`${bareCount} files have no extension: WebDataset passes over such members`);
+      this.#warnings.push(
+        `${countAnd(bareCount, 'file', 'has|have')} no extension: WebDataset passes over such members`,
+      );
     }
     return plans;
   }

@@ -75,7 +75,7 @@ describe('checkShardCount()', () => {
       expect(() => checkShardCount({ by, value: bad }, plan)).toThrow(/^Cannot make \d+ shards: 100000 are the most$/);
     }
     expect(() => checkShardCount({ by: 'count', value: 1 }, { snippetCount: 0, plannedSeconds: 0 })).toThrow(
-      'Cannot fill 1 shards: 0 snippets are planned',
+      'Cannot fill 1 shard: 0 snippets are planned',
     );
     expect(() => checkShardCount({ by: 'hours', value: 1e-9 }, { snippetCount: 9, plannedSeconds: 9 })).not.toThrow();
     expect(() => checkShardCount(undefined, plan)).not.toThrow();

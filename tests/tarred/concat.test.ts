@@ -69,7 +69,7 @@ describe('tarDataset() with concatManifestPaths', () => {
     expect(summary).toMatchObject({ written: { rows: 3 }, dropped: { rows: 1 } });
     expect(place.rows('failures_version_1.jsonl')).toHaveLength(1);
     await expect(add(rowsNamed(['n0.wav']), { remainder: 'drop', overwrite: true })).rejects.toThrow(
-      'Nothing can be added: 1 rows fill no shard of 3',
+      'Nothing can be added: 1 row fills no shard of 3',
     );
   });
 
@@ -97,7 +97,7 @@ describe('tarDataset() with concatManifestPaths', () => {
     );
     writeFileSync(metadata, readFileSync(metadata, 'utf8').replace('num_shards: 2', 'num_shards: 1'));
     await expect(run([manifest, 'x'], metadata)).rejects.toThrow(
-      'its "shard_id" is 1, and the metadata tells of 1 shards',
+      'its "shard_id" is 1, and the metadata tells of 1 shard',
     );
     writeFileSync(metadata, 'version: [');
     await expect(run([manifest, 'x'], metadata)).rejects.toThrow(/Cannot read the metadata/u);

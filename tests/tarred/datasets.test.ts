@@ -99,7 +99,7 @@ describe('buckets of tarDataset()', () => {
     ]);
     expect(readdirSync(place.target).filter((name) => name.startsWith('bucket'))).toEqual(['bucket1', 'bucket2']);
     const few = place.run(manifest, { ...limits, numShards: 2, overwrite: true });
-    await expect(few).rejects.toThrow('bucket2: 1 rows cannot fill 2 shards');
+    await expect(few).rejects.toThrow('bucket2: 1 row cannot fill 2 shards');
   });
 });
 
@@ -176,8 +176,8 @@ describe('bad input of tarDataset()', () => {
     await expect(none).rejects.toBeInstanceOf(InputError);
     await expect(place.run(place.addManifest('m.json', ['\n']))).rejects.toThrow(/There is no row in ".*m.json"/u);
     const few = place.run(place.addManifest('m.json', [rowOf('a.wav'), '{}']), { numShards: 2 });
-    await expect(few).rejects.toThrow('1 rows cannot fill 2 shards');
-    await expect(few).rejects.toMatchObject({ hint: expect.stringContaining('1 others cannot be used') });
+    await expect(few).rejects.toThrow('1 row cannot fill 2 shards');
+    await expect(few).rejects.toMatchObject({ hint: expect.stringContaining('1 other cannot be used') });
     expect(existsSync(place.target)).toBe(false);
   });
 

@@ -165,8 +165,8 @@ describe('names of tarDataset()', () => {
     const { summary } = await place.run(place.addManifest('m.json', [rowOf('talk-sub1.wav'), rowOf('bare', 1)]));
     expect(namesOf()).toEqual(['talk_sub1.wav', 'bare']);
     expect(summary?.warnings).toEqual([
-      '1 names hold "-sub" before a number, which loaders cut off: it is written as "_sub"',
-      '1 files have no extension: WebDataset passes over such members',
+      '1 name has "-sub" before a number, which loaders cut off: it is written as "_sub"',
+      '1 file has no extension: WebDataset passes over such members',
     ]);
   });
 
