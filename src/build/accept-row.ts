@@ -71,13 +71,14 @@ export class RowAccepter {
     return { reason: 'bad_id', message, hint, id: given };
   }
 
-  #howToMake({ inside, span }: BuildRow): PlannedItem['how'] {
+  #howToMake({ inside, span, own }: BuildRow): PlannedItem['how'] {
     const { copy, format, sampleRate, channel } = this.#options;
     if (inside === undefined) return copy ? 'fit' : 'encode';
     const isOfFormat = inside.name.toLowerCase().endsWith(`.${format}`);
-    // Without a look at the audio nobody knows its rate and channels, nor where a span ends.
-    const isBlind = copy && isOfFormat && sampleRate === null && channel === 'average' && span === undefined;
-    return isBlind ? 'copy' : 'fit';
+    // Without a look at the audio nobody knows where a span ends.
+    if (!copy || !isOfFormat || span !== undefined || channel !== 'average') return 'fit';
+    const isRight = own !== undefined && (sampleRate === null || sampleRate === own.sampleRate);
+    return isRight ? 'copy' : 'fit';
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../manifest/json-object.js';
+import type { OwnShard } from '../shard/own-shards.js';
 import type { PlannedItem } from '../shard/plan.js';
 
 /** What a line of an input says of an utterance, whatever the kind of the input. */
@@ -16,6 +17,8 @@ export interface BuildRow {
   extras: JsonObject | undefined;
   /** Where the audio is a member of a tar. */
   inside?: PlannedItem['inside'];
+  /** What is known of that member without a look at it, where cutroom made it: mono, and of the duration that the row says. */
+  own?: OwnShard | undefined;
 }
 
 /** Why a line holds no utterance. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errorMessage, InputError } from '../errors.js';
+import type { OwnShard } from '../shard/own-shards.js';
 import { packedRows, type PackedShard } from '../shard/packed-rows.js';
 import { sampleKey } from '../shard/sample-key.js';
 import type { ReadLine } from './build-row.js';
@@ -30,9 +31,14 @@ export async function hashShards(shards: readonly PackedShard[]): Promise<{ path
   return hashed;
 }
 
-/** The utterances of packed shards: their ids are the names of their members. */
+/**
+ * The utterances of packed shards: their ids are the names of their members.
+ *
+ * @param own those that cutroom made, by their place among the shards
+ */
 export async function* readPackedRows(
   shards: readonly PackedShard[],
+  own: ReadonlyMap<number, OwnShard>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<PackedRead> {
   const problems: PackedRead[] = [];
@@ -63,7 +69,8 @@ export async function* readPackedRows(
     // Rows that take later parts of a member have ids of their own.
     const isPart = span.span !== undefined && span.span.start > 0;
     const id = isPart ? idOfPath({ path: name, span: span.span }) : sampleKey(name);
-    yield { input, line, row: { id, path: tarPath, text, ...span, extras: row, inside: { offset, size, name } } };
+    const inside = { offset, size, name };
+    yield { input, line, row: { id, path: tarPath, text, ...span, extras: row, inside, own: own.get(input) } };
   }
   yield* problems.splice(0);
 }

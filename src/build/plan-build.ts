@@ -15,6 +15,7 @@ import { hashShards, readPackedRows } from './packed-input.js';
 import { readRows } from './read-rows.js';
 import { RowTable } from './row-table.js';
 import { countShards, splitRows, type Split } from './split.js';
+import { findOwnShards } from '../shard/own-shards.js';
 import type { PackedShard } from '../shard/packed-rows.js';
 
 /** What is planned: a manifest, or shards that are packed already. */
@@ -123,7 +124,9 @@ async function readAll(parts: PlanParts, table: RowTable, accepter: RowAccepter)
   let rows = 0;
   let refused = 0;
   const lines =
-    input.kind === 'packed' ? readPackedRows(input.shards, signal) : readRows(input.file, options.inputFormat);
+    input.kind === 'manifest'
+      ? readRows(input.file, options.inputFormat)
+      : readPackedRows(input.shards, options.copy ? await findOwnShards(input.shards) : new Map(), signal);
   for await (const read of lines) {
     const number = read.input ?? 0;
     const item = 'refusal' in read ? read.refusal : accepter.accept(read.row, number, read.line);

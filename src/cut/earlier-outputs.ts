@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { OutputError, errorMessage, systemCode } from '../errors.js';
 import { sizeOf } from '../run/atomic-file.js';
+import { readMetrics } from '../shard/metrics-reader.js';
 import { listDifferences } from './identity.js';
 import type { RunIdentity } from './identity.js';
-import { readMetrics } from './metrics-reader.js';
 import type { CutOutputs } from './options.js';
 import { hasAudio, listStrays, placesOf } from './shard-files.js';
 import type { ShardFigures } from './shard-tally.js';

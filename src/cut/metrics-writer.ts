@@ -1,3 +1,4 @@
+import { PER_ORIGINAL_START } from '../shard/metrics-reader.js';
 import type { CutMetrics, RecordingMetrics } from './metrics.js';
 import type { ShardFigures } from './shard-tally.js';
 import { DROP_REASONS, type DropCounts } from './types.js';
@@ -30,11 +31,6 @@ export interface ShardSection {
 const ALWAYS = new Set(['empty', 'overlap', 'too_long', 'too_short', 'no_text', 'repetition']);
 
 const CHUNK_LENGTH = 64 * 1024;
-
-/** What stands before the entries of the recordings. */
-export const PER_ORIGINAL_START = '\n  "per_original": [';
-/** What stands behind them. */
-export const PER_ORIGINAL_END = '],\n  "dropped_segments"';
 
 /**
  * Writes metrics as JSON with two spaces of indentation. One entry a recording may be millions, so the text is passed on in pieces.

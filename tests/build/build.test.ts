@@ -6,6 +6,8 @@ import { build, type BuildResult } from '#cutroom/build/build.js';
 import type { BuildOptions } from '#cutroom/build/options.js';
 import { VERSION } from '#cutroom/version.js';
 import { OutputError } from '#cutroom/errors.js';
+import { END_OF_ARCHIVE, paddingBytes, tarHeader } from '#cutroom/tar/header.js';
+import { jsonLines, rowOf } from '../support/shard-files.js';
 import { makeSine } from '../support/signals.js';
 import { buildWav } from '../support/wav-files.js';
 
@@ -130,6 +132,35 @@ describe('build()', () => {
     // One that was changed since is not the one that was planned.
     rmSync(path.join(dataset, 'manifests', 'packed.000001.jsonl'));
     await expect(run('repacked', { input: dataset, numTars: 3, seed: 7, format: 'wav', copy: true })).rejects.toThrow();
+  });
+
+  it('copies members of a packed dataset by what they are, and looks at those of cutroom no second time', async () => {
+    const input = writeInput('own.tsv', sixLines.slice(0, 2));
+    await run('own', { input, numTars: 1, format: 'wav' });
+    const howOf = (out: string): (string | undefined)[] =>
+      read(out, 'plan.jsonl')
+        .split('\n')
+        .slice(1, 3)
+        .map((line) => (JSON.parse(line) as { how?: string }).how);
+    const options = { numTars: 1, format: 'wav', copy: true } as const;
+    const own = await run('own-again', { ...options, input: path.join(folder, 'own') });
+    expect(own.summary).toMatchObject({ samples: 2, copied: 2 });
+    expect(howOf('own-again')).toEqual(['copy', 'copy']);
+
+    const foreign = path.join(folder, 'foreign');
+    mkdirSync(foreign);
+    const mono = buildWav(makeSine(800, 16_000, 300));
+    const stereo = buildWav(makeSine(1600, 16_000, 300), { channels: 2 });
+    const members = [mono, stereo].flatMap((wav, n) => [
+      tarHeader({ name: `${n}.wav`, sizeBytes: wav.length }),
+      Buffer.concat([wav, Buffer.alloc(paddingBytes(wav.length))]),
+    ]);
+    writeFileSync(path.join(foreign, 'f.tar'), Buffer.concat([...members, END_OF_ARCHIVE]));
+    writeFileSync(path.join(foreign, 'f.jsonl'), jsonLines([rowOf('0.wav', 9), rowOf('1.wav', 9)]));
+    const made = await run('foreign-again', { ...options, input: foreign, tarPrefix: 'f' });
+    expect(made.summary).toMatchObject({ samples: 2, copied: 1, durationMicros: 100_000 });
+    const rows = read('foreign-again', 'manifests/f.000000.jsonl').trimEnd().split('\n');
+    expect(rows.map((row) => (JSON.parse(row) as { duration: number }).duration)).toEqual([0.05, 0.05]);
   });
 
   it('takes what another version finished for finished, and goes on with no plan of another version', async () => {

@@ -1,10 +1,14 @@
 import { open } from 'node:fs/promises';
-import { PER_ORIGINAL_END, PER_ORIGINAL_START } from './metrics-writer.js';
+
+/** What stands before the entries of the recordings. */
+export const PER_ORIGINAL_START = '\n  "per_original": [';
+/** What stands behind them. */
+export const PER_ORIGINAL_END = '],\n  "dropped_segments"';
 
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Reads a metrics file as `writeMetrics` writes it, without the entries of `per_original`, which may be millions.
+ * Reads the metrics of a command; of those of `cut` without the entries of `per_original`, which may be millions.
  *
  * @throws SyntaxError when it is no JSON; what the system says when it cannot be read
  */

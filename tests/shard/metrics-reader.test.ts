@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { CutMetrics } from '#cutroom/cut/metrics.js';
-import { readMetrics } from '#cutroom/cut/metrics-reader.js';
+import { readMetrics } from '#cutroom/shard/metrics-reader.js';
 import { makeFolder } from '../support/cut-runs.js';
-import { FACTS, makeRow, say, withPlan } from './plan-manifest.js';
+import { FACTS, makeRow, say, withPlan } from '../cut/plan-manifest.js';
 
 /** The metrics of a plan as text. */
 async function spell(rows: readonly unknown[]): Promise<string> {
