@@ -22,6 +22,8 @@ const HEADER_EXTENSIONS: ReadonlySet<string> = new Set(['.wav', '.wave', '.flac'
 /** Files read from their headers in one job; one that has to be decoded stands for many of them. */
 const JOB_WEIGHT = 256;
 const DECODED_WEIGHT = 64;
+/** Some other cause may end a process once, such as a lack of memory; so often it is the file's fault. */
+const MAX_DEATHS = 2;
 
 /**
  * Reads all files of a table in processes of their own. A file that makes its process crash or hang fails alone.
@@ -71,7 +73,7 @@ class Reading {
   }
 
   async readBatch(batch: readonly number[], signal: AbortSignal): Promise<number> {
-    for (let rest = batch; rest.length > 0;) {
+    for (let [rest, deaths] = [batch, 0]; rest.length > 0;) {
       const job: ScanJob = { files: rest.map((index) => this.#jobFile(index)), loudness: this.#parts.loudness };
       const outcome = await this.#pool.run<FileOutcome[]>(job, { signal });
       if (outcome.kind === 'done') {
@@ -83,6 +85,8 @@ class Reading {
         for (const index of rest) await this.readBatch([index], signal);
         break;
       }
+      if (outcome.kind === 'died') deaths += 1;
+      if (outcome.kind === 'died' && deaths < MAX_DEATHS) continue;
       const how = outcome.kind === 'died' ? outcome.how : `it said nothing for ${outcome.seconds} s`;
       const message = `Cannot read "${job.files[0]?.filepath}": its decoder failed (${how})`;
       const reason = outcome.kind === 'died' ? 'decoder_crashed' : 'decoder_hung';
