@@ -127,6 +127,7 @@ function listCounts(counts: Readonly<Record<string, number>>): string {
   return listed.length === 0 ? 'none' : listed.map(([reason, number]) => `${reason} ${count(number)}`).join(', ');
 }
 
-function total(counts: Readonly<Record<string, number>>): number {
+/** The sum of counts by reason. */
+export function total(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, number) => sum + number, 0);
 }

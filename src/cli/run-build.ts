@@ -3,6 +3,7 @@ import type { BuildOptions } from '../build/options.js';
 import { buildSummaryAsJson, formatBuildSummary, formatPackFailure } from './build-summary.js';
 import type { BuildFlags } from './commands/build.js';
 import type { CliContext } from './context.js';
+import { formatFailureNotice } from './failure-notice.js';
 import { readPackFailures } from './pack-failures.js';
 import { formatPackProgress } from './pack-progress.js';
 import { ProgressLine } from './progress-line.js';
@@ -34,7 +35,18 @@ export async function runBuild(context: CliContext, flags: BuildFlags): Promise<
       stderr.write(`${formatBuildSummary(result, flags.verbose)}\n`);
     }
     if (!result.isWithinLimit) {
-      if (flags.quiet) stderr.write(`error: some of the data failed; see "${result.outputs.failures}"\n`);
+      const { rows, members } = result.failed;
+      const notice = formatFailureNotice({
+        failed: [
+          [rows, 'row'],
+          [members, 'member'],
+        ],
+        maxFailures: flags.maxFailures,
+        hasOnError: true,
+        // A part leaves the list to the run that ends the dataset.
+        file: result.kind === 'part' ? undefined : result.outputs.failures,
+      });
+      stderr.write(`${notice}\n`);
       context.process.exitCode = DATA_EXIT_CODE;
     }
   } finally {

@@ -2,8 +2,9 @@ import { UsageError } from '../errors.js';
 import type { CutOptions } from '../cut/options.js';
 import type { CutFlags } from './commands/cut.js';
 import type { CliContext } from './context.js';
-import { formatCutSummary, summaryAsJson } from './cut-summary.js';
+import { formatCutSummary, summaryAsJson, total } from './cut-summary.js';
 import { formatCutProgress } from './cut-progress.js';
+import { formatFailureNotice } from './failure-notice.js';
 import { listFirstFailures } from './first-failures.js';
 import { ProgressLine } from './progress-line.js';
 
@@ -47,7 +48,16 @@ export async function runCut(context: CliContext, flags: CutFlags): Promise<void
       for (const text of await listFirstFailures(result.outputs.failures)) say(`  ${text}`);
     }
     if (!result.isWithinLimit) {
-      if (flags.quiet) stderr.write(`error: some of the data failed; see "${result.outputs.failures}"\n`);
+      const notice = formatFailureNotice({
+        failed: [
+          [total(skippedRows), 'row'],
+          [total(failedSnippets), 'snippet'],
+        ],
+        maxFailures: flags.maxFailures,
+        hasOnError: false,
+        file: result.outputs.failures,
+      });
+      stderr.write(`${notice}\n`);
       context.process.exitCode = DATA_EXIT_CODE;
     }
   } finally {

@@ -4,6 +4,8 @@ import type { TarOptions } from '../tarred/options.js';
 import { formatPackFailure } from './build-summary.js';
 import type { TarFlags } from './commands/tar.js';
 import type { CliContext } from './context.js';
+import { total } from './cut-summary.js';
+import { formatFailureNotice } from './failure-notice.js';
 import { readPackFailures } from './pack-failures.js';
 import { formatPackProgress } from './pack-progress.js';
 import { ProgressLine } from './progress-line.js';
@@ -35,14 +37,23 @@ export async function runTar(context: CliContext, flags: TarFlags, manifests: re
       },
     });
     line.end();
-    const { kind, failuresPath, isWithinLimit, targetDir } = result;
+    const { kind, failuresPath, isWithinLimit } = result;
     if (flags.json) stdout.write(`${JSON.stringify(tarSummaryAsJson(result))}\n`);
     if (flags.verbose && kind === 'preview') refused.forEach(tell);
     if (flags.verbose && failuresPath !== undefined)
       for await (const failure of readPackFailures(failuresPath)) tell(failure);
     if (!flags.quiet) stderr.write(`${formatTarSummary(result, flags.verbose)}\n`);
     if (!isWithinLimit) {
-      if (flags.quiet) stderr.write(`error: some of the data failed; see "${failuresPath ?? targetDir}"\n`);
+      const notice = formatFailureNotice({
+        failed: [
+          [total(result.summary?.failedRows ?? {}), 'row'],
+          [total(result.summary?.failedMembers ?? {}), 'member'],
+        ],
+        maxFailures: flags.maxFailures,
+        hasOnError: true,
+        file: failuresPath,
+      });
+      stderr.write(`${notice}\n`);
       context.process.exitCode = DATA_EXIT_CODE;
     }
   } catch (error) {

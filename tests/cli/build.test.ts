@@ -35,6 +35,9 @@ describe('cutroom build', () => {
     expect(stderr).toContain(
       `${path.join(folder, 'train.tsv')}:4: the line has 1 field; 3, 5 or 6 are expected\n    hint: `,
     );
+    expect(stderr).toContain(
+      `\nerror: 1 row failed, more than --max-failures 0 allows: the exit code is 1, or 0 with --on-error skip; see "`,
+    );
     expect(exitCode).toBe(1);
     expect(readFileSync(path.join(out, 'data.lst'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
     const again = await runCli(build('--json', '--max-failures', '1'));

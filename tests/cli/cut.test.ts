@@ -150,6 +150,7 @@ describe('cutroom cut', () => {
     const args = cutSample().with(2, own);
     const { stderr, exitCode } = await runCli(args);
     expect(exitCode).toBe(1);
+    expect(stderr).toContain('\nerror: 1 row failed, more than --max-failures 0 allows: the exit code is 1; see "');
     expect(stderr).toMatch(/rows skipped +invalid_json 1\n/u);
     expect(stderr).toContain('failures.jsonl');
     expect(stderr).toContain(`${own}:2:16: the line ends inside an object or array\n`);
