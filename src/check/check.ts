@@ -1,6 +1,7 @@
 import { accessSync, constants as fsConstants, statSync, type Stats } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { CanceledError, CutroomError, UsageError, errorMessage, systemCode } from '../errors.js';
+import { roundHours } from '../manifest/shard-list.js';
 import type { JsonManifestKind } from './check-manifest.js';
 import { detectFile, detectFolder, type DetectedKind } from './detect-kind.js';
 import type { AudioSpan, CheckContext, CheckProgress, Finding, FindingGroup, PathFacts } from './finding.js';
@@ -48,7 +49,8 @@ export interface PathResult {
   /** Undefined where it could not be told. */
   kind: PathKind | undefined;
   rows: number;
-  hours: number;
+  /** To six decimals; undefined where there are rows, and none says how long it is. */
+  hours: number | undefined;
   members: number | undefined;
   shards: number | undefined;
   notes: readonly string[];
@@ -127,12 +129,16 @@ async function checkPath(
   return {
     ...{ path, kind, notes, ranks, fix },
     rows: facts?.rows ?? 0,
-    hours: facts?.hours ?? 0,
+    hours: facts === undefined ? undefined : knownHours(facts),
     members: facts?.members,
     shards: facts?.shards?.length,
     findings: findings.groups(),
     findingCount: findings.count,
   };
+}
+
+function knownHours({ hours, rows }: PathFacts): number | undefined {
+  return hours === 0 && rows > 0 ? undefined : roundHours(hours);
 }
 
 function contextOf(options: CheckOptions, listener: CheckListener, findings: Findings): CheckContext {

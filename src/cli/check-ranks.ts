@@ -1,4 +1,5 @@
 import { countWords } from '../count-words.js';
+import { roundHours } from '../manifest/shard-list.js';
 import { rankRemedy, type RankAnalysis } from '../check/ranks.js';
 import { count } from './cut-progress.js';
 
@@ -56,7 +57,7 @@ export function ranksAsJson(analysis: RankAnalysis): Record<string, unknown> {
   const { worldSize, workers, loader, shares, padded, unread, repeated, fitting } = analysis;
   const hoursOf = <T extends { hours: number }>({ hours, ...rest }: T): Record<string, unknown> => ({
     ...rest,
-    duration_hours: hours,
+    duration_hours: roundHours(hours),
   });
   return {
     world_size: worldSize,

@@ -52,7 +52,8 @@ function headingOf({ path, kind, rows, hours, members, shards }: PathResult): st
   if (shards !== undefined && kind !== 'tar') facts.push(countWords(shards, 'shard'));
   if (members !== undefined) facts.push(countWords(members, 'member'));
   // A tar alone has no rows.
-  if (kind !== 'tar') facts.push(countWords(rows, 'row'), `${hours.toFixed(3)} h`);
+  if (kind !== 'tar') facts.push(countWords(rows, 'row'));
+  if (kind !== 'tar' && hours !== undefined) facts.push(`${hours.toFixed(3)} h`);
   return `${path}: ${KIND_NAMES[kind]}, ${facts.join(', ')}`;
 }
 
@@ -138,7 +139,7 @@ export function checkAsJson({ paths, findingCount, isClean, seconds }: CheckResu
       path: path.path,
       kind: path.kind ?? null,
       rows: path.rows,
-      duration_hours: path.hours,
+      duration_hours: path.hours ?? null,
       members: path.members,
       shards: path.shards,
       problems: path.findingCount,

@@ -76,6 +76,11 @@ export function hoursOfMicros(micros: bigint): number {
   return Number((2n * micros + SECONDS_AN_HOUR) / (2n * SECONDS_AN_HOUR)) / MICRO_HOURS;
 }
 
+/** Hours to six decimals, as lists and metrics have them. */
+export function roundHours(hours: number): number {
+  return Math.round(hours * MICRO_HOURS) / MICRO_HOURS;
+}
+
 /** A decimal number, or NaN. */
 function parseNumber(text: string): number {
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu.test(text) ? Number(text) : Number.NaN;

@@ -130,7 +130,15 @@ describe('check() of a TSV', () => {
       folder.write('utterances', `${line}\nu2\ta.wav\thi there\t1\t2\t{"lang":"en"}\n`),
     );
     expect(result).toMatchObject({ kind: 'tsv', rows: 2, findingCount: 0 });
-    expect(result.hours).toBeCloseTo(2 / 3600, 12);
+    expect(result.hours).toBe(0.000556);
+  });
+
+  it('tells no hours where no line has a duration', async () => {
+    expect(await folder.check(folder.write('three.tsv', 'u1\ta.wav\thello\n'))).toMatchObject({
+      rows: 1,
+      hours: undefined,
+    });
+    expect(await folder.check(folder.write('whole.tsv', `${line}\n`))).toMatchObject({ rows: 1, hours: undefined });
   });
 
   it.each<[string, string, Record<string, number>]>([

@@ -65,7 +65,7 @@ describe('cutroom check', () => {
         path: target,
         kind: 'nemo',
         rows: 2,
-        duration_hours: 1 / 3600,
+        duration_hours: 0.000278,
         problems: 1,
         notes: [],
         findings: [
