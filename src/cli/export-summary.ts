@@ -1,3 +1,4 @@
+import { countWords } from '../count-words.js';
 import { hoursOfMicros } from '../manifest/shard-list.js';
 import type { ExportResult } from '../sample/export-excerpts.js';
 import { formatPackFailure } from './build-summary.js';
@@ -17,7 +18,7 @@ export function formatExportSummary({ kind, outputs, summary, seconds }: ExportR
     ['audio', `${hoursOfMicros(BigInt(summary.durationMicros)).toFixed(6)} h`],
     ['shards', count(summary.shards)],
   ];
-  if (summary.clippedSamples > 0) rows.push(['clipped', `${count(summary.clippedSamples)} samples`]);
+  if (summary.clippedSamples > 0) rows.push(['clipped', countWords(summary.clippedSamples, 'sample')]);
   if (kind !== 'already_done') rows.push(['time', duration(seconds)]);
   rows.push(['plan', outputs.plan], ['list', outputs.list], ['metrics', outputs.metrics]);
   if (failures.length > 0) rows.push(['failures', outputs.failures]);
