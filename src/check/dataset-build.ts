@@ -5,7 +5,7 @@ import { errorMessage } from '../errors.js';
 import { hoursOfMicros } from '../manifest/shard-list.js';
 import { PlanFile } from '../shard/plan-file.js';
 import { countLines, sizeOfFile } from './dataset-files.js';
-import { reportDataset, type DatasetKind } from './dataset-kinds.js';
+import { isMismatch, reportDataset, type DatasetKind } from './dataset-kinds.js';
 import { checkListedShards } from './dataset-list.js';
 import { countOf, sumCounts } from './dataset-metrics.js';
 import { tarNotes } from './dataset-notes.js';
@@ -28,11 +28,11 @@ export async function checkBuildOutputs(
   names: readonly string[],
   parent: CheckContext,
 ): Promise<PathFacts> {
-  let errorCount = 0;
+  let mismatchCount = 0;
   const context: CheckContext = {
     ...parent,
     report: (finding: Finding) => {
-      if (finding.severity === 'error') errorCount += 1;
+      if (isMismatch(finding)) mismatchCount += 1;
       parent.report(finding);
     },
   };
@@ -48,7 +48,7 @@ export async function checkBuildOutputs(
       `"${WORK_FOLDER}" is there: a run is under way, or was interrupted`,
     );
   }
-  const errorsBefore = errorCount;
+  const mismatchesBefore = mismatchCount;
   const { totals, notes } = names.includes('data.lst')
     ? await checkList(folder, context)
     : await checkPlanned(folder, plan, context, tell);
@@ -61,7 +61,7 @@ export async function checkBuildOutputs(
         'the dataset was made by another plan than the one beside it',
       );
     }
-    if (errorCount === errorsBefore) await compareMetrics(folder, metrics, totals, tell);
+    if (mismatchCount === mismatchesBefore) await compareMetrics(folder, metrics, totals, tell);
     else notes.push('the metrics were not compared with the files, which do not fit each other');
   }
   return {

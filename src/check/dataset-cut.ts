@@ -6,7 +6,7 @@ import { hoursOfMicros } from '../manifest/shard-list.js';
 import { findImbalances } from './dataset-balance.js';
 import { checkBuildOutputs } from './dataset-build.js';
 import { countLines } from './dataset-files.js';
-import { reportDataset, type DatasetKind } from './dataset-kinds.js';
+import { isMismatch, reportDataset, type DatasetKind } from './dataset-kinds.js';
 import { checkListedShards } from './dataset-list.js';
 import { countOf, readMetricsFile, type CutMetricsFile } from './dataset-metrics.js';
 import { tarNotes } from './dataset-notes.js';
@@ -35,14 +35,14 @@ interface CutPlace {
 class CutOutputs {
   readonly #place: CutPlace;
   readonly #context: CheckContext;
-  #errorCount = 0;
+  #mismatchCount = 0;
 
   constructor(place: CutPlace, context: CheckContext) {
     this.#place = place;
     this.#context = {
       ...context,
       report: (finding: Finding) => {
-        if (finding.severity === 'error') this.#errorCount += 1;
+        if (isMismatch(finding)) this.#mismatchCount += 1;
         context.report(finding);
       },
     };
@@ -52,7 +52,7 @@ class CutOutputs {
     const { folder, names } = this.#place;
     this.#checkLeftovers();
     const metrics = await this.#readMetrics(manifest);
-    const errorsBefore = this.#errorCount;
+    const mismatchesBefore = this.#mismatchCount;
     const options = (metrics?.values['options'] ?? {}) as Record<string, unknown>;
     const named = options['audio_filepath_key'];
     const audioKey = typeof named === 'string' ? named : undefined;
@@ -74,7 +74,7 @@ class CutOutputs {
     if (metrics !== undefined) {
       await this.#checkBalance(metrics);
       if (totals !== undefined && metrics.values['dry_run'] !== true) {
-        if (this.#errorCount === errorsBefore) this.#compareMetrics(metrics, totals);
+        if (this.#mismatchCount === mismatchesBefore) this.#compareMetrics(metrics, totals);
         else notes.push('the metrics were not compared with the files, which do not fit each other');
       }
     }

@@ -109,6 +109,27 @@ export const DATASET_KINDS = {
 
 export type DatasetKind = keyof typeof DATASET_KINDS;
 
+/** Errors that leave rows and members the same in number and length: metrics can be compared with the files all the same. */
+const SIDE_ERRORS: ReadonlySet<string> = new Set<DatasetKind>([
+  'unread_format',
+  'unsafe_name',
+  'dotted_name',
+  'split_sample',
+  'missing_text',
+  'control_character',
+  'replacement_character',
+  'space_in_path',
+  'zero_hours',
+  'undecodable_audio',
+  'crashing_audio',
+  'invalid_samples',
+]);
+
+/** Whether a finding is an error that tells that files of a dataset do not fit each other. */
+export function isMismatch({ kind, severity }: Finding): boolean {
+  return severity === 'error' && !SIDE_ERRORS.has(kind);
+}
+
 /** A finding as a process that looks at a shard makes it: how bad it is hangs on its kind. */
 export interface DatasetFinding extends Omit<Finding, 'severity'> {
   kind: DatasetKind;
