@@ -11,8 +11,16 @@ export type { PackFailure, PlannedItem, PlannedShard, PlanHeader } from './shard
 export type { OnPackProgress, PackProgress } from './shard/progress.js';
 export { check } from './check/check.js';
 export type { CheckListener, CheckOptions, CheckResult, PathResult } from './check/check.js';
-export type { CheckProgress, Finding, FindingGroup, RankReport, RankShare, ShardFacts } from './check/finding.js';
-export type { PaddedShare, RankAnalysis, RankLoader } from './check/ranks.js';
+export type {
+  CheckProgress,
+  Finding,
+  FindingGroup,
+  RankLoader,
+  RankReport,
+  RankShare,
+  ShardFacts,
+} from './check/finding.js';
+export type { PaddedShare, RankAnalysis } from './check/ranks.js';
 export type { Change, ChangeGroup } from './check/fix-changes.js';
 export type { FixedCopy } from './check/fix-manifest.js';
 export type { PathKind } from './check/path-kind.js';

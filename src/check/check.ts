@@ -181,8 +181,7 @@ async function readPath(path: string, as: PathKind | undefined, context: CheckCo
     const { worldSize, workers } = context.settings;
     if (worldSize === undefined || facts.shards === undefined) return { kind, facts, ranks: undefined };
     const { checkRanks } = await import('./ranks.js');
-    const loader = kind === 'atdataset_list' ? 'atdataset' : 'nemo';
-    return { kind, facts, ranks: checkRanks(facts.shards, worldSize, workers, context, loader) };
+    return { kind, facts, ranks: checkRanks(facts.shards, worldSize, workers, context, facts.loader) };
   } catch (error) {
     if (!(error instanceof CutroomError) || error instanceof CanceledError || error.code !== 'input') throw error;
     report.add('damaged_file', undefined, error.message, { hint: error.hint });

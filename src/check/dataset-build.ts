@@ -40,7 +40,8 @@ export async function checkBuildOutputs(
     reportDataset(context, { kind, message, file });
   };
   const plan = openPlan(path.join(folder, 'plan.jsonl'), tell);
-  const metrics = await readBuildMetrics(folder, names, tell);
+  const metrics = names.includes('metrics.json') ? await readBuildMetrics(folder, tell) : undefined;
+  if (!names.includes('metrics.json')) await tellUnfinished(folder, plan, context);
   if (metrics !== undefined && names.includes(WORK_FOLDER)) {
     tell(
       'unfinished_run',
@@ -70,6 +71,7 @@ export async function checkBuildOutputs(
     hours: hoursOfMicros(totals.durationMicros),
     members: totals.members,
     shards: totals.shards,
+    loader: 'atdataset',
     notes,
   };
 }
@@ -85,15 +87,39 @@ function openPlan(file: string, tell: Tell): PlanFile | undefined {
   }
 }
 
-async function readBuildMetrics(
-  folder: string,
-  names: readonly string[],
-  tell: Tell,
-): Promise<Record<string, unknown> | undefined> {
-  if (!names.includes('metrics.json')) {
-    tell('unfinished_run', folder, 'metrics.json, which is written last, is not there: shards are missing');
-    return undefined;
+/** Says what is left to be done where the metrics are not written yet. */
+async function tellUnfinished(folder: string, plan: PlanFile | undefined, context: CheckContext): Promise<void> {
+  const shards = plan?.shards ?? [];
+  const missing: number[] = [];
+  for (const [shard, { tar }] of shards.entries()) {
+    if ((await sizeOfFile(path.join(folder, tar))) === undefined) missing.push(shard);
   }
+  const [first] = missing;
+  const command = `cutroom build --output-dir ${folder}`;
+  const unfinished = (message: string, hint?: string): void =>
+    reportDataset(context, { kind: 'unfinished_run', message, file: folder, hint });
+  if (first === undefined) {
+    const isKnown = shards.length > 0;
+    unfinished(
+      'metrics.json, which is written last, is not there',
+      isKnown ? `end the dataset: ${command}` : undefined,
+    );
+  } else if (missing.length === shards.length) {
+    unfinished(
+      `it is planned, and none of its ${countWords(shards.length, 'shard')} is made`,
+      `make all: ${command}; or parts of them, with --split-start 0 --split-end ${shards.length} or less`,
+    );
+  } else {
+    const gap = missing.findIndex((shard, index) => shard !== first + index);
+    const end = first + (gap < 0 ? missing.length : gap);
+    unfinished(
+      `${missing.length} of ${countWords(shards.length, 'planned shard')} ${missing.length === 1 ? 'is' : 'are'} not made, the first of them ${shards[first]!.tar}`,
+      `make ${missing.length === 1 ? 'it' : 'them'}: ${command}; or a part, with --split-start ${first} --split-end ${end}`,
+    );
+  }
+}
+
+async function readBuildMetrics(folder: string, tell: Tell): Promise<Record<string, unknown> | undefined> {
   const file = path.join(folder, 'metrics.json');
   try {
     return JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;

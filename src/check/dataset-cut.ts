@@ -84,6 +84,8 @@ class CutOutputs {
       hours: hoursOfMicros(totals?.durationMicros ?? 0n),
       members: totals?.members,
       shards: totals?.shards,
+      // A list is read by ATdataset alone.
+      loader: isSharded ? 'atdataset' : 'nemo',
       notes,
     };
   }

@@ -62,6 +62,7 @@ export async function checkListedShards(
     hours: hoursOfMicros(totals.durationMicros),
     members: totals.members,
     shards: totals.shards.toSorted((a, b) => compareCodePoints(a.path, b.path)),
+    loader: 'atdataset',
     notes: [...list.notes, ...tarNotes(totals)],
   };
   return { facts, totals };

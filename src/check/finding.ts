@@ -135,6 +135,9 @@ export interface RankReport {
   unread: readonly ShardFacts[];
 }
 
+/** How a loader gives shards to ranks: NeMo's scatter and replicate, or ATdataset's padding. */
+export type RankLoader = 'nemo' | 'atdataset';
+
 /** What a checker found a path to hold. Checkers report findings and return this. */
 export interface PathFacts {
   kind: PathKind;
@@ -144,6 +147,8 @@ export interface PathFacts {
   members?: number | undefined;
   /** Of a dataset, in the order in which a loader takes them. */
   shards?: readonly ShardFacts[] | undefined;
+  /** Whose loader the shards are for: by its rule they are given to ranks. Default `nemo`. */
+  loader?: RankLoader | undefined;
   /** What is worth knowing and no problem, a sentence each. */
   notes?: readonly string[] | undefined;
 }

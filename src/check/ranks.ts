@@ -1,9 +1,6 @@
 import { countAnd, countWords } from '../count-words.js';
 import { reportDataset, type DatasetKind } from './dataset-kinds.js';
-import type { CheckContext, RankReport, RankShare, ShardFacts } from './finding.js';
-
-/** How a loader gives shards to ranks: NeMo's scatter and replicate, or ATdataset's padding. */
-export type RankLoader = 'nemo' | 'atdataset';
+import type { CheckContext, RankLoader, RankReport, RankShare, ShardFacts } from './finding.js';
 
 /** What ATdataset's loader gives one worker: shards are repeated until all have as many. */
 export interface PaddedShare {

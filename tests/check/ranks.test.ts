@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { ShardFacts } from '#cutroom/check/finding.js';
-import { checkRanks, rankRows, type RankLoader } from '#cutroom/check/ranks.js';
+import type { ShardFacts, RankLoader } from '#cutroom/check/finding.js';
+import { checkRanks, rankRows } from '#cutroom/check/ranks.js';
 import { formatRanks } from '#cutroom/cli/check-ranks.js';
 import { kindsOf, makeContext } from './dataset-context.js';
 
