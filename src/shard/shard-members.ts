@@ -58,7 +58,8 @@ export async function readShardMembers(
       const step = await listing.next();
       if (step.done === true) {
         found.end = step.value;
-        if (!step.value.isComplete) found.problems.push(describeUnfinished(file, step.value.endOffsetBytes));
+        if (!step.value.isComplete)
+          found.problems.push(describeUnfinished(file, step.value.endOffsetBytes, collector.lastName));
         return found;
       }
       collector.lastName = step.value.name;
@@ -76,22 +77,25 @@ export async function readShardMembers(
 /** What a listing that is left early returns to nobody. */
 const NO_END: TarEnd = { isComplete: false, endOffsetBytes: 0 };
 
-function describeUnfinished(file: string, offsetBytes: number): ShardProblem {
-  const message = 'the two blocks of zeros that end a tar are missing: members may be missing, too';
+function describeUnfinished(file: string, offsetBytes: number, lastName: string | undefined): ShardProblem {
+  const message = `the two blocks of zeros that end a tar are missing: members may be missing, too${describeLast(lastName)}`;
   return { kind: 'unfinished_tar', message, file, offsetBytes };
 }
 
 function describeUnreadable(file: string, error: unknown, lastName: string | undefined): ShardProblem {
   if (!(error instanceof CutroomError)) throw error;
-  const last = lastName === undefined ? '' : `; the last whole member is ${JSON.stringify(lastName)}`;
   const offsetBytes = 'offsetBytes' in error ? (error.offsetBytes as number | undefined) : undefined;
   return {
     kind: 'unreadable_tar',
-    message: `${reasonOf(errorMessage(error), file)}${last}`,
+    message: `${reasonOf(errorMessage(error), file)}${describeLast(lastName)}`,
     file,
     offsetBytes,
     hint: error.hint,
   };
+}
+
+function describeLast(lastName: string | undefined): string {
+  return lastName === undefined ? '' : `; the last whole member is ${JSON.stringify(lastName)}`;
 }
 
 class MemberCollector {

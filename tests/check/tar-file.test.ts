@@ -46,6 +46,18 @@ const tarOf = (...members: Buffer[]): Buffer => Buffer.concat([...members, END_O
 const good = member('good.flac');
 
 describe('checkTar()', () => {
+  it('names the last whole member, wherever a tar is cut', async () => {
+    const names = ['a.flac', 'b.flac', 'c.flac'];
+    const whole = tarOf(...names.map((name) => member(name)));
+    const memberBytes = 1024;
+    for (let length = memberBytes; length < names.length * memberBytes + 1024; length += 128) {
+      const { findings } = await checked(whole.subarray(0, length));
+      const last = names[Math.min(names.length, Math.floor(length / memberBytes)) - 1];
+      expect(findings, `${length} bytes`).toHaveLength(1);
+      expect(findings[0]?.message, `${length} bytes`).toMatch(new RegExp(`; the last whole member is "${last}"$`, 'u'));
+    }
+  });
+
   it('finds nothing wrong with samples of several files, folders and dots in folders', async () => {
     const folderMember = member('d.1/', '', typed('5'));
     const bytes = tarOf(
