@@ -24,19 +24,26 @@ export interface FileUse {
   offsetSeconds: number;
   /** -1 where the row does not say. */
   durationSeconds: number;
+  text: string;
+  /** What is to be made of the audio, such as its languages: rows that differ in it may well have other texts. */
+  prompt: string;
 }
 
-/** Numbers kept for each line: a digest of its path, its offset, its duration. */
-const NUMBERS = 3;
+/** Numbers kept for each line: digests of its path, its prompt and its text, its offset, its duration. */
+const NUMBERS = 5;
+const OFFSET = 1;
+const DURATION = 2;
+const PROMPT = 3;
+const TEXT = 4;
 
 /**
- * Finds what the names of files bring about: rows that are there twice, and, before there is a tar, names of members that clash, are too
- * long, or hold `-sub`. Keeps about 80 bytes a file.
+ * Finds what the names of files bring about: rows that are there twice, audio that has two texts, and, before there is a tar, names of members
+ * that clash, are too long, or hold `-sub`. Keeps about 100 bytes a file.
  */
 export class FileUses {
   /** The first line of each name of a member. */
   readonly #names = new IdIndex();
-  /** The first line of each span of files that several rows use. */
+  /** The first line of each span of files that several rows use, by its prompt, and by its prompt and text. */
   readonly #spans = new IdIndex();
   readonly #report: ManifestReport;
   readonly #isTarred: boolean;
@@ -66,20 +73,31 @@ export class FileUses {
     }
     if (this.#numbers[first * NUMBERS] === digest) {
       this.#repeats += 1;
-      this.#checkSpan(use, first);
+      this.#checkSpan(use.line, audioPath, first);
       return;
     }
     const message = `the file becomes the member "${name}", as that of line ${first}: NeMo pairs its text with the other's audio`;
     this.#report.add('member_name_clash', line, message);
   }
 
-  #checkSpan({ audioPath, line, offsetSeconds, durationSeconds }: FileUse, first: number): void {
-    const firstOffset = this.#numbers[first * NUMBERS + 1] ?? 0;
-    const firstDuration = this.#numbers[first * NUMBERS + 2] ?? 0;
-    this.#spans.firstShardOf(`${audioPath}\n${firstOffset}\n${firstDuration}`, first);
-    const same = this.#spans.firstShardOf(`${audioPath}\n${offsetSeconds}\n${durationSeconds}`, line);
-    if (same === line) return;
-    this.#report.add('duplicate_row', line, `line ${same} has the same file, offset and duration`);
+  #checkSpan(line: number, audioPath: string, first: number): void {
+    this.#findSame(first, audioPath);
+    const { twin, rival } = this.#findSame(line, audioPath);
+    if (twin !== line) {
+      this.#report.add('duplicate_row', line, `line ${twin} has the same file, offset, duration and text`);
+    } else if (rival !== line) {
+      this.#report.add('two_texts', line, `line ${rival} has the same file, offset and duration, and another text`);
+    }
+  }
+
+  /** The first lines of the same span and prompt, with the same text and with any; the line itself where there is none before it. */
+  #findSame(line: number, audioPath: string): { twin: number; rival: number } {
+    const [, offset, duration, prompt, text] = this.#numbers.subarray(line * NUMBERS, (line + 1) * NUMBERS);
+    const span = `${audioPath}\n${offset}\n${duration}\n${prompt}`;
+    return {
+      twin: this.#spans.firstShardOf(`same ${text} ${span}`, line),
+      rival: this.#spans.firstShardOf(`any ${span}`, line),
+    };
   }
 
   #checkName(name: string, line: number): void {
@@ -90,7 +108,7 @@ export class FileUses {
     if (name.includes('-sub')) this.#report.add('sub_in_name', line, `the name ${JSON.stringify(name)} holds "-sub"`);
   }
 
-  #keep({ line, offsetSeconds, durationSeconds }: FileUse, digest: number): void {
+  #keep({ line, offsetSeconds, durationSeconds, prompt, text }: FileUse, digest: number): void {
     const at = line * NUMBERS;
     if (at + NUMBERS > this.#numbers.length) {
       const grown = new Float64Array(Math.max(this.#numbers.length * 2, at + NUMBERS));
@@ -98,8 +116,10 @@ export class FileUses {
       this.#numbers = grown;
     }
     this.#numbers[at] = digest;
-    this.#numbers[at + 1] = offsetSeconds;
-    this.#numbers[at + 2] = durationSeconds;
+    this.#numbers[at + OFFSET] = offsetSeconds;
+    this.#numbers[at + DURATION] = durationSeconds;
+    this.#numbers[at + PROMPT] = prompt === '' ? 0 : digestOf(prompt);
+    this.#numbers[at + TEXT] = digestOf(text);
   }
 }
 

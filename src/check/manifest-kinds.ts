@@ -56,6 +56,7 @@ export const MANIFEST_KINDS = {
   dotted_name: error('WebDataset takes names apart at the first dot: build the shards again with ids without dots'),
   upper_case_after_dot: error('build the shards again with ids without dots'),
   duplicate_row: warning('leave one of the rows out'),
+  two_texts: warning('keep the row whose text is what is said, and leave the other one out'),
   duplicate_id: error('ids must be unique'),
   unreadable_audio: error(),
 

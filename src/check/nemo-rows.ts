@@ -4,6 +4,7 @@ import type { AudioUse } from './audio-files.js';
 import type { CanaryKeys } from './canary-keys.js';
 import type { FileUses } from './file-uses.js';
 import { quote, type ManifestReport } from './manifest-report.js';
+import { FLASH_SWITCHES } from './prompt-values.js';
 import type { RowChecker } from './row-checker.js';
 import { readDuration, readOffset } from './row-times.js';
 import { checkText } from './row-text.js';
@@ -61,6 +62,8 @@ export class NemoRows implements RowChecker {
       line,
       offsetSeconds,
       durationSeconds: durationSeconds ?? -1,
+      text: textOf(row),
+      prompt: promptOf(row),
     });
     if (audioPaths.length > 1) return undefined;
     const isPart = row.kind('offset') === 'number';
@@ -180,6 +183,27 @@ export class NemoRows implements RowChecker {
       raw === undefined ? 'shard_id is missing' : `shard_id is ${quote(raw)}`,
     );
   }
+}
+
+/** What is said, or where that is written, without the space around it. */
+function textOf(row: ScannedRow): string {
+  for (const key of ['text', 'text_filepath', 'normalized_text', 'answer']) {
+    const text = row.string(key);
+    if (text !== undefined) return text.trim();
+  }
+  return '';
+}
+
+/** Keys that tell a model what to make of the audio: the languages of multilingual models, and the prompt of Canary. */
+const PROMPT_KEYS = ['lang', 'source_lang', 'target_lang', 'task', 'taskname', ...Object.keys(FLASH_SWITCHES)];
+
+function promptOf(row: ScannedRow): string {
+  let prompt = '';
+  for (const key of PROMPT_KEYS) {
+    const raw = row.raw(key);
+    if (raw !== undefined) prompt += `${key} ${raw}\n`;
+  }
+  return prompt;
 }
 
 /** Reports what makes a path that is there for people not there for programs. */

@@ -115,14 +115,41 @@ describe('check() of NeMo rows', () => {
     expect(await found(row)).toEqual(expected);
   });
 
-  it('tells of rows that mean the same audio', async () => {
+  it('tells of rows that say the same of the same audio', async () => {
     const part = { ...good, offset: 0, duration: 0.5 };
-    const manifest = folder.rows('train.json', [part, { ...part, offset: 0.5 }, { ...part, text: 'other' }]);
+    const manifest = folder.rows('train.json', [part, { ...part, offset: 0.5 }, { ...part, text: ` ${good.text}` }]);
     const result = await folder.check(manifest);
     expect(countsOf(result)).toEqual({ duplicate_row: 1 });
     expect(findingsOf(result, 'duplicate_row')[0]).toMatchObject({ line: 3, file: manifest });
     expect(findingsOf(result, 'duplicate_row')[0]?.message).toContain('line 1 ');
     expect(result.notes.join()).toContain('2 rows after the first of a file');
+  });
+
+  it('tells of audio that has two texts, and of each of them that is there twice', async () => {
+    const other = { ...good, text: 'other' };
+    const result = await folder.check(
+      folder.rows('train.json', [good, other, { ...good, offset: 0, duration: 0.5 }, other, good]),
+    );
+    expect(countsOf(result)).toEqual({ two_texts: 1, duplicate_row: 2 });
+    expect(findingsOf(result, 'two_texts')).toMatchObject([{ line: 2, severity: 'warning' }]);
+    expect(findingsOf(result, 'two_texts')[0]?.message).toContain('line 1 has');
+    const lines = findingsOf(result, 'duplicate_row').map(({ line, message }) => [line, message]);
+    expect(lines).toEqual([
+      [4, expect.stringContaining('line 2 has')],
+      [5, expect.stringContaining('line 1 has')],
+    ]);
+  });
+
+  it('takes rows with other languages, tasks or switches of Canary for other rows', async () => {
+    const asr = { ...good, source_lang: 'en', target_lang: 'en', task: 'asr', pnc: 'yes' };
+    const ast = { ...asr, target_lang: 'de', task: 'ast', text: 'hallo' };
+    const plain = { ...asr, pnc: 'no', text: 'hi there' };
+    const spanish = { ...ast, target_lang: 'es' };
+    const target = folder.rows('canary.json', [asr, ast, plain, spanish, { ...ast, text: 'servus' }, ast]);
+    const result = await folder.check(target);
+    expect(countsOf(result)).toEqual({ two_texts: 1, duplicate_row: 1 });
+    expect(findingsOf(result, 'two_texts')).toMatchObject([{ line: 5 }]);
+    expect(findingsOf(result, 'duplicate_row')).toMatchObject([{ line: 6 }]);
   });
 
   it('tells of names that NeMo makes one, and of the line of the first', async () => {

@@ -180,13 +180,13 @@ describe.skipIf(isSkipped)('spoken prompts', () => {
       expect(findingLines(checked, 'missing_duration')).toEqual(LANGUAGES[code].lost);
       expect(findingLines(checked, 'audio_missing')).toEqual(LANGUAGES[code].lost);
       expect(findingLines(checked, 'fast_text')).toEqual(LANGUAGES[code].fast);
-      expect(findingLines(checked, 'duplicate_row')).toEqual(LANGUAGES[code].repeated);
+      expect(findingLines(checked, 'two_texts')).toEqual(LANGUAGES[code].repeated);
       expect(findingLines(checked, 'empty_text')).toEqual(emptyLines(code));
       expect(findingLines(checked, 'silent_audio')).toEqual(spokenSilences(code));
       expect(Object.keys(countKinds(checked)).toSorted()).toEqual(
         kindsOf({
           ...{ missing_duration: true, audio_missing: true, fast_text: true },
-          duplicate_row: LANGUAGES[code].repeated.length > 0,
+          two_texts: LANGUAGES[code].repeated.length > 0,
           empty_text: LANGUAGES[code].empty > 0,
           silent_audio: LANGUAGES[code].spokenSilence > 0,
         }),
