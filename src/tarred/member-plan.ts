@@ -105,11 +105,11 @@ export class MemberPlans {
     const { stem, extension } = this.#partsOf(row);
     const isCut = this.#isCut(row);
     const own = FORMATS[extension] ?? FORMATS[extension.toLowerCase()];
-    const { forceCodec, forceSamplingRate, channel } = this.#options;
+    const { forceCodec } = this.#options;
     const format = forceCodec ?? (own === 'wav' ? 'wav' : 'flac');
     const mayStay = !isCut && (forceCodec === undefined ? !this.#isForced || own === format : own === format);
-    const isFree = forceSamplingRate === undefined && channel === undefined;
-    const how = !mayStay ? 'encode' : isFree ? 'copy' : 'fit';
+    // An extension tells neither the codec for sure, nor rate and channels: what has to be of some kind is looked at.
+    const how = !mayStay ? 'encode' : this.#isForced ? 'fit' : 'copy';
     const ending = how !== 'encode' || own === format ? extension : `.${format}`;
     return { name: this.#distinct(row, stem) + ending, how, format, isCut };
   }

@@ -61,6 +61,28 @@ describe('members of tarDataset()', () => {
     ]);
   });
 
+  it('are of the forced codec and mono: files that are so keep their bytes, whatever their extension says', async () => {
+    const noise = makeNoise(1600);
+    const mono = buildWav(noise, { sampleRate: 8000 });
+    place.addFile('mono.wav', mono);
+    place.addFile('stereo.wav', buildWav(noise, { sampleRate: 8000, channels: 2 }));
+    const rows = [rowOf('mono.wav', 0.2), rowOf('stereo.wav', 0.1)];
+    const manifest = place.addManifest('m.json', rows, []);
+    const options = { onlyManifests: false, forceCodec: 'wav' } as const;
+    const { summary } = await place.run(manifest, options);
+    expect(summary).toMatchObject({ members: 2, copied: 1, failedMembers: {} });
+    const members = await membersOf('audio_0.tar');
+    expect(members.map(([name]) => name)).toEqual(['mono.wav', 'stereo.wav']);
+    expect(members[0]?.[1].equals(mono)).toBe(true);
+    expect(members[1]?.[1].readUInt16LE(22)).toBe(1);
+    expect(members[1]?.[1]).toHaveLength(44 + 800 * 2);
+    place.addFile('false.flac', mono);
+    place.addManifest('m.json', [rowOf('false.flac', 0.2)], []);
+    const repaired = await place.run(manifest, { ...options, forceCodec: 'flac', overwrite: true });
+    expect(repaired.summary).toMatchObject({ members: 1, copied: 0, failedMembers: {} });
+    expect((await membersOf('audio_0.tar'))[0]?.[1].toString('latin1', 0, 4)).toBe('fLaC');
+  });
+
   it('are taken out of tars that are packed already', async () => {
     place.addFile('in/data.tar', tarBytes(['x.1.flac', 'y.flac'], 300));
     place.addFile(
