@@ -44,7 +44,6 @@ export function formatListRefusal({ shardCount, output, problemCounts }: Generat
 export function listSummaryAsJson(result: GenerateListResult): Record<string, unknown> {
   return {
     result: result.kind,
-    output: result.kind === 'written' ? result.output : null,
     shards: result.shardCount,
     shards_left_out: result.leftOutCount,
     samples: result.sampleCount,
@@ -62,6 +61,7 @@ export function listSummaryAsJson(result: GenerateListResult): Record<string, un
       id,
     })),
     wall_sec: Number(result.seconds.toFixed(3)),
+    outputs: { list: result.kind === 'written' ? result.output : null },
   };
 }
 

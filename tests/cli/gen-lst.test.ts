@@ -86,17 +86,17 @@ describe('cutroom gen-lst', () => {
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toMatchObject({
       result: 'written',
-      output: shards.list,
       shards: 2,
       shards_left_out: 0,
       samples: 2,
       duration_sec: 3,
       duration_hours: 0.000833,
+      outputs: { list: shards.list },
       problem_counts: { member_without_row: 1 },
       problems: [{ kind: 'member_without_row', file: shards.tar('t.1'), offset_bytes: 0, id: 'c' }],
     });
     const refused = await runCli(genLst('--json', '--quiet', '--strict'));
-    expect(JSON.parse(refused.stdout)).toMatchObject({ result: 'refused', output: null });
+    expect(JSON.parse(refused.stdout)).toMatchObject({ result: 'refused', outputs: { list: null } });
   });
 
   it('takes prefixes and --no-sort', async () => {

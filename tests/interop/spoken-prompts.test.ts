@@ -128,8 +128,8 @@ describe.skipIf(isSkipped)('spoken prompts', () => {
         LANGUAGES[code].lost.map((line) => ['missing_recording', line]),
       );
       expect(summaries.get(`${code} tar`)).toMatchObject({
-        read: { rows: LANGUAGES[code].prompts },
-        written: { rows: LANGUAGES[code].prompts - lost(code) },
+        rows_read: LANGUAGES[code].prompts,
+        samples: LANGUAGES[code].prompts - lost(code),
         within_max_failures: false,
       });
     });
