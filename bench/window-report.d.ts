@@ -1,0 +1,1 @@
+export function printWindowReport(results: object): string;
