@@ -1,4 +1,4 @@
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { systemCode } from '../errors.js';
@@ -20,19 +20,28 @@ export async function ensureFolder(folder: string): Promise<void> {
   }
 }
 
-/** Makes a folder and those above it; answers the topmost one that was missing. */
+/**
+ * Makes a folder and those above it; answers the topmost one that was missing. Step by step: Node.js's own recursive way never ends where
+ * a file system refuses new folders as if the one above were missing, as `/proc` does.
+ */
 async function makeFolders(folder: string): Promise<string | undefined> {
   try {
-    return await mkdir(folder, { recursive: true });
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
-    // Node.js says so too where the folder above cannot be written to; asked step by step, the system says what it is.
-    const above = path.dirname(folder);
-    if (above === folder) throw error;
-    const firstMade = await makeFolders(above);
     await mkdir(folder);
+    return folder;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return undefined;
+    const above = path.dirname(folder);
+    if (code !== 'ENOENT' || above === folder) throw error;
+    const firstMade = await makeFolders(above);
+    await mkdir(folder).catch(ignoreExisting);
     return firstMade ?? folder;
   }
+}
+
+/** Another process makes the same folders at this moment. */
+function ignoreExisting(error: unknown): void {
+  if (systemCode(error) !== 'EEXIST') throw error;
 }
 
 /**

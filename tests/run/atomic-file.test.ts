@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -180,6 +181,10 @@ describe('checkWritable()', () => {
 });
 
 describe('ensureFolder()', () => {
+  test.skipIf(!existsSync('/proc/self'))('ends where a file system takes no folders', async () => {
+    await expect(ensureFolder('/proc/cutroom/deep')).rejects.toThrow('Cannot make the folder "/proc/cutroom/deep"');
+  });
+
   test('makes folders, and accepts one that is there', async () => {
     const deep = path.join(folder, 'x', 'y', 'z');
     await ensureFolder(deep);
