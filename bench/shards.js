@@ -43,9 +43,9 @@ function readSettings() {
     if (!Number.isInteger(number) || number < (name === 'rows' ? 0 : 1)) {
       throw new RangeError(`--${name} ${values[name]} is not a whole number above 0`);
     }
-    values[name] = number;
   }
-  return values;
+  const { utterances, shards, runs, rows, ...others } = values;
+  return { utterances: Number(utterances), shards: Number(shards), runs: Number(runs), rows: Number(rows), ...others };
 }
 
 /** The programs take turns, so that a machine that changes its speed meanwhile changes it for all. */

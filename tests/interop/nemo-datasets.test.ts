@@ -131,14 +131,14 @@ describe.skipIf(!HAS_PYTHON)('a dataset of tar', () => {
 
   it.each(Object.keys(PACKINGS))('has no fault but those of the corpus, and what was asked for: %s', (name) => {
     const { utterances, findings = {} } = PACKINGS[name]!;
-    const found: Record<string, number> = {};
+    const kindCounts: Record<string, number> = {};
     for (const inner of foldersOf(name)) {
       const kinds = countKinds(checkPath(inner));
       expect(countKinds(checkPath(inner, ['--deep']))).toMatchObject(kinds);
-      for (const [kind, count] of Object.entries(kinds)) found[kind] = (found[kind] ?? 0) + count;
+      for (const [kind, count] of Object.entries(kinds)) kindCounts[kind] = (kindCounts[kind] ?? 0) + count;
     }
     const hasEmpty = utterances.some(({ text }) => text === '');
-    expect(found).toEqual({ ...findings, short_duration: 1, ...(hasEmpty && { empty_text: 1 }) });
+    expect(kindCounts).toEqual({ ...findings, short_duration: 1, ...(hasEmpty && { empty_text: 1 }) });
   });
 
   it('holds the very bytes of files that are copied', () => {
