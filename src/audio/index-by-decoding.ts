@@ -3,6 +3,7 @@ import { Frame, Packet } from 'node-av/lib';
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
 import type { FileChunks } from './file-chunks.js';
 import { OggPackets } from './ogg-packets.js';
+import { readOnePageFrames } from './one-page-vorbis.js';
 import { onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
 import { PacketIndexBuilder } from './packet-index.js';
 import type { PacketIndex } from './packet-index.js';
@@ -26,6 +27,8 @@ const VORBIS_HEADERS = 3;
  * @returns undefined where it does not, as that of AAC does not which draws noise from numbers that go on through the file.
  */
 export function indexByDecoding(path: string, file: FileChunks, info: RecordingInfo): PacketIndex | undefined {
+  // A second of Vorbis at most, whose end the demuxer does not know.
+  if (info.codec === 'vorbis' && readOnePageFrames(path) !== undefined) return undefined;
   const container = openContainer(path, false, false);
   try {
     const stream = onlyAudioStream(path, container);

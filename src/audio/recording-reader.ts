@@ -9,6 +9,7 @@ import {
 import { Codec, Frame, Packet } from 'node-av/lib';
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
 import { AudioError, codecMessage } from './audio-error.js';
+import { readOnePageFrames } from './one-page-vorbis.js';
 import { checkFile, onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
 import { isSpeechOpus, isXingFrame } from './packet-kinds.js';
 import type { RecordingInfo } from './recording-info.js';
@@ -58,6 +59,8 @@ export class RecordingReader implements Disposable {
   readonly #wavShortfall: string | undefined;
   /** Where the audio ends although the file goes on. */
   readonly #limitFrames: number;
+  /** The limit is that of a page alone, and what packets say of it is wrong. */
+  readonly #isOnePage: boolean;
   /** The length that the file promises; a seek that passes it lands nowhere. */
   readonly #promisedFrames: number;
   readonly #clock: StreamClock;
@@ -102,7 +105,9 @@ export class RecordingReader implements Disposable {
     this.#clock = new StreamClock(this.#stream.timeBase, sampleRate);
     const pcm = codec.startsWith('pcm_') ? wav : undefined;
     const heldFrames = pcm === undefined ? Infinity : wavFrames(pcm);
-    this.#limitFrames = isUnknownLength ? heldFrames : Infinity;
+    const onePageFrames = container === 'ogg' && codec === 'vorbis' ? readOnePageFrames(path) : undefined;
+    this.#isOnePage = onePageFrames !== undefined;
+    this.#limitFrames = onePageFrames ?? (isUnknownLength ? heldFrames : Infinity);
     const { duration } = this.#stream;
     this.#promisedFrames = pcm === undefined && duration > 0n ? this.#clock.framesOf(duration) : heldFrames;
   }
@@ -267,6 +272,7 @@ export class RecordingReader implements Disposable {
           this.#isEncrypted = this.#packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null;
         }
         this.packetCount += 1;
+        if (this.#isOnePage) this.#packet.freeSideData();
         if (this.#skip?.by === 'packets') this.#followTimestamps();
         return true;
       }
