@@ -59,6 +59,18 @@ describe('the checks of datasets', () => {
     },
   );
 
+  it('compare metrics with files that are of a format which a loader does not read', async () => {
+    const folder = path.join(made, 'build-ogg');
+    await build({ input: path.join(made, 'all.tsv'), outputDir: folder, numTars: 1, jobs: 1, format: 'ogg' });
+    const context = makeContext({ deep: true });
+    expect((await checkCutOutputs(folder, context)).notes).toEqual([]);
+    expect(kindsOf(context)).toEqual(['unread_format']);
+    const metrics = path.join(folder, 'metrics.json');
+    edit(metrics, '"samples": 14', '"samples": 13');
+    await checkCutOutputs(folder, context);
+    expect(kindsOf(context)).toEqual(['unread_format', 'wrong_metrics', 'unbalanced_metrics']);
+  });
+
   it('find the same, in the same order, in several processes', async () => {
     const folder = path.join(made, 'many');
     await cp(path.join(made, 'tarred'), folder, { recursive: true });
