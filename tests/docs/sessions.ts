@@ -3,14 +3,15 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { pathToFileURL } from 'node:url';
 import { ROOT, listExamples, readDocument, type Example } from './markdown.js';
 
 /** What documents call the folder that their sessions are in. */
 const SHOWN_FOLDER = '/data';
 
-/** The blocks of a document that a shell runs. */
-export function listSessions(document: string): Example[] {
-  return listExamples(readDocument(document)).filter(({ language }) => language === 'sh');
+/** The blocks of a document that a shell runs, and those of other languages that are asked for. */
+export function listSessions(document: string, languages: readonly string[] = ['sh']): Example[] {
+  return listExamples(readDocument(document)).filter(({ language }) => languages.includes(language));
 }
 
 /** Runs the blocks of a session one after the other, since later commands look at what earlier ones made, and compares what they print. */
@@ -29,8 +30,8 @@ export function testSession(sessions: readonly Example[]): void {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(sessions)('prints what it shows, line $line', ({ code, shown }) => {
-    const { status, printed } = runBlock(code, folder);
+  it.each(sessions)('prints what it shows, line $line', ({ language, code, shown }) => {
+    const { status, printed } = language === 'js' ? runProgram(code, folder) : runBlock(code, folder);
     expect(status, printed.join('\n')).toBe(0);
     const expected = normalise(shown.join('\n'), folder);
     // Lines may be left out of what is shown, but none may be made up or out of order.
@@ -54,6 +55,13 @@ function runBlock(code: string, folder: string): { status: number | null; printe
     },
   });
   return { status, printed: normalise(stdout + stderr, folder) };
+}
+
+/** Runs a program of the library. */
+function runProgram(code: string, folder: string): ReturnType<typeof runBlock> {
+  const entry = pathToFileURL(path.join(ROOT, 'dist/index.js')).href;
+  writeFileSync(path.join(folder, 'program.mjs'), code.replaceAll("from 'cutroom';", `from '${entry}';`));
+  return runBlock('node program.mjs', folder);
 }
 
 /** Lines without what differs from run to run. */

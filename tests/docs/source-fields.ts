@@ -3,7 +3,7 @@ import { ROOT } from './markdown.js';
 
 /** The fields of an interface, read from its source. */
 export function listFields(file: string, name: string): string[] {
-  const body = new RegExp(`interface ${name}(?: extends \\w+)? \\{\\n(.*?)\\n\\}`, 'su').exec(readSource(file))?.[1];
+  const body = new RegExp(`interface ${name}\\b[^{]*\\{\\n(.*?)\\n\\}`, 'su').exec(readSource(file))?.[1];
   if (body === undefined) throw new Error(`src/${file} has no interface ${name}`);
   return [...body.matchAll(/^ {2}(\w+)\??:/gmu)].map(([, field]) => field ?? '');
 }
