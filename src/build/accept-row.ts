@@ -1,7 +1,7 @@
 import { JsonObject } from '../manifest/json-object.js';
 import type { PlannedItem } from '../shard/plan.js';
-import type { BuildRow, RowRefusal } from './build-row.js';
-import { flattenId, idFault, idOfPath } from './member-id.js';
+import type { UtteranceRow, RowRefusal } from '../shard/utterance-row.js';
+import { flattenId, idFault, idOfPath } from '../shard/member-id.js';
 import { normalizeCjkText } from './normalize-text.js';
 import type { PlanOptions } from './options.js';
 
@@ -26,7 +26,7 @@ export class RowAccepter {
   }
 
   /** The item of an utterance, or why it cannot be one. */
-  accept(row: BuildRow, input: number, line: number): PlannedItem | RowRefusal {
+  accept(row: UtteranceRow, input: number, line: number): PlannedItem | RowRefusal {
     const given = row.id ?? idOfPath(row);
     if (given.trim() === '') return { reason: 'empty_id', message: 'the id is empty' };
     if (row.path.trim() === '') return { reason: 'empty_path', message: 'the path of the audio is empty', id: given };
@@ -71,7 +71,7 @@ export class RowAccepter {
     return { reason: 'bad_id', message, hint, id: given };
   }
 
-  #howToMake({ inside, span, own }: BuildRow): PlannedItem['how'] {
+  #howToMake({ inside, span, own }: UtteranceRow): PlannedItem['how'] {
     const { copy, format, sampleRate, channel } = this.#options;
     if (inside === undefined) return copy ? 'fit' : 'encode';
     const isOfFormat = inside.name.toLowerCase().endsWith(`.${format}`);

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CanceledError, CutroomError, errorMessage, systemCode } from '../errors.js';
 import { orderedMap } from '../run/ordered-map.js';
 import { ProcessPool } from '../run/process-pool.js';
-import type { RowRefusal } from './build-row.js';
+import type { RowRefusal } from '../shard/utterance-row.js';
 import type { RowTable } from './row-table.js';
 
 /** What a process is given to measure: absolute paths. */

@@ -5,9 +5,9 @@ import { errorMessage, InputError } from '../errors.js';
 import type { OwnShard } from '../shard/own-shards.js';
 import { packedRows, type PackedShard } from '../shard/packed-rows.js';
 import { sampleKey } from '../shard/sample-key.js';
-import type { ReadLine } from './build-row.js';
-import { idOfPath } from './member-id.js';
-import { spanOfObject } from './object-rows.js';
+import type { ReadLine } from '../shard/utterance-row.js';
+import { idOfPath } from '../shard/member-id.js';
+import { spanOfObject } from '../shard/object-rows.js';
 
 /** A row of a packed dataset, or what does not fit in it; the line is 0 where the tar is at fault. */
 export type PackedRead = ReadLine & { input: number };

@@ -5,11 +5,11 @@ import { manifestLines } from '../manifest/lines.js';
 import { parseRowLine } from '../manifest/row-line.js';
 import { JsonObject } from '../manifest/json-object.js';
 import { decodeUtf8 } from '../manifest/utf8.js';
-import type { ReadLine, RowRefusal } from './build-row.js';
-import { csvRecords } from './csv-records.js';
-import { columnsOfHeader, rowOfFields, type Columns } from './field-rows.js';
+import type { ReadLine, RowRefusal } from '../shard/utterance-row.js';
+import { csvRecords } from '../shard/csv-records.js';
+import { columnsOfHeader, rowOfFields, type Columns } from '../shard/field-rows.js';
 import { readFirstLine, type InputFile } from './input-file.js';
-import { rowOfObject } from './object-rows.js';
+import { rowOfObject } from '../shard/object-rows.js';
 import type { InputFormat } from './options.js';
 
 type InputKind = Exclude<InputFormat, 'auto'>;
@@ -122,7 +122,12 @@ async function* linesOf(
 
 async function* recordsOf({ path: file, name }: InputFile): ReturnType<typeof csvRecords> {
   try {
-    yield* csvRecords(file);
+    const handle = await open(file);
+    try {
+      yield* csvRecords(handle);
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     throw unreadable(name, error);
   }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { PackFailure, PlannedItem } from '../shard/plan.js';
 import { IdIndex } from '../shard/id-index.js';
-import type { RowRefusal } from './build-row.js';
+import type { RowRefusal } from '../shard/utterance-row.js';
 import { GrowingArray, Spool } from './spool.js';
 
 const floats = (length: number): Float64Array => new Float64Array(length);

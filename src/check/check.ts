@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { CanceledError, CutroomError, UsageError, errorMessage, systemCode } from '../errors.js';
 import { roundHours } from '../manifest/shard-list.js';
 import type { JsonManifestKind } from './check-manifest.js';
+import type { UtteranceKind } from './check-utterances.js';
 import { detectFile, detectFolder, type DetectedKind } from './detect-kind.js';
 import type { AudioSpan, CheckContext, CheckProgress, Finding, FindingGroup, PathFacts } from './finding.js';
 import { Findings } from './finding.js';
@@ -124,7 +125,7 @@ async function checkPath(
           recheck: readKind,
         },
       );
-    } else notes.push('no copy is written of tars and lists: make the dataset again');
+    } else notes.push('no copy is written of tars, lists and inputs that cutroom build alone reads: make them again');
   }
   return {
     ...{ path, kind, notes, ranks, fix },
@@ -260,12 +261,9 @@ const CHECKERS: Readonly<Record<PathKind, Checker>> = {
   canary_v1: manifestChecker('canary_v1'),
   canary_flash: manifestChecker('canary_flash'),
   atdataset_jsonl: manifestChecker('atdataset_jsonl'),
-  tsv: async (path, context) => {
-    const { checkTsv, tsvSpans } = await import('./check-tsv.js');
-    const facts = await checkTsv(path, context);
-    if (context.settings.deep) await decodeSpans(path, tsvSpans(path, context), context);
-    return facts;
-  },
+  tsv: utteranceChecker('tsv'),
+  csv: utteranceChecker('csv'),
+  utterances_jsonl: utteranceChecker('utterances_jsonl'),
   atdataset_list: async (path, context) => (await import('./dataset-list.js')).checkShardList(path, context),
   nemo_tarred: async (path, context) => (await import('./dataset-nemo.js')).checkNemoFolder(path, context),
   cut_outputs: async (path, context) => (await import('./dataset-cut.js')).checkCutOutputs(path, context),
@@ -277,6 +275,15 @@ function manifestChecker(kind: JsonManifestKind): Checker {
     const { audioSpans, checkManifest } = await import('./check-manifest.js');
     const facts = await checkManifest(path, kind, context);
     if (context.settings.deep) await decodeSpans(path, audioSpans(path, kind, context), context);
+    return facts;
+  };
+}
+
+function utteranceChecker(kind: UtteranceKind): Checker {
+  return async (path, context) => {
+    const { checkUtterances, utteranceSpans } = await import('./check-utterances.js');
+    const facts = await checkUtterances(path, kind, context);
+    if (context.settings.deep) await decodeSpans(path, utteranceSpans(path, kind, context), context);
     return facts;
   };
 }

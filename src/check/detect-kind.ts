@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { columnsOfHeader } from '../shard/field-rows.js';
+import { FIELD_NAMES } from '../shard/utterance-row.js';
 import { jsonObjects } from './json-objects.js';
 import { PATH_ALIASES } from './nemo-rows.js';
 import { openManifest, type ManifestHead } from './open-manifest.js';
@@ -35,7 +37,7 @@ export function detectFolder(folder: string): DetectedKind {
   if (tars.length > 0) {
     return { reason: `it holds ${tars.length} tars and no list or manifest of them`, hint: 'give the tars themselves' };
   }
-  const manifests = names.filter((name) => /\.(?:jsonl?|tsv)(?:\.gz)?$/u.test(name));
+  const manifests = names.filter((name) => /\.(?:jsonl?|tsv|csv)(?:\.gz)?$/u.test(name));
   if (manifests.length > 0) {
     return {
       reason: 'it is no dataset, and holds manifests',
@@ -59,9 +61,15 @@ export async function detectFile(filePath: string, head: ManifestHead): Promise<
   }
   if (line.includes('\t')) return { kind: 'tsv', path: filePath };
   if (/\.tsv(?:\.gz)?$/u.test(filePath)) return { kind: 'tsv', path: filePath };
+  if (/\.csv(?:\.gz)?$/u.test(filePath) || isCsvHeader(line)) return { kind: 'csv', path: filePath };
   // Rows whose first line is damaged are rows all the same.
   if (/\n\s*\{/u.test(text)) return detectRows(filePath);
-  return { reason: 'it is neither JSON, nor a TSV, nor a list of shards, nor a tar' };
+  return { reason: 'it is neither JSON, nor a TSV or CSV of utterances, nor a list of shards, nor a tar' };
+}
+
+function isCsvHeader(line: string): boolean {
+  const fields = line.split(',').map((field) => field.replace(/^"(?<inner>.*)"$/u, '$<inner>'));
+  return columnsOfHeader(fields) !== undefined;
 }
 
 async function detectRows(filePath: string): Promise<DetectedKind> {
@@ -105,7 +113,15 @@ async function readFirstRows(filePath: string): Promise<ScannedRow[]> {
 }
 
 type RowKind =
-  'long_form' | 'nemo' | 'canary_v1' | 'canary_flash' | 'cut_outputs' | 'cut_set' | 'conversation' | 'nothing';
+  | 'utterances_jsonl'
+  | 'long_form'
+  | 'nemo'
+  | 'canary_v1'
+  | 'canary_flash'
+  | 'cut_outputs'
+  | 'cut_set'
+  | 'conversation'
+  | 'nothing';
 
 /** What a row is by its keys alone. */
 export function kindOfRow(row: ScannedRow): RowKind {
@@ -116,8 +132,16 @@ export function kindOfRow(row: ScannedRow): RowKind {
   const hasTask = row.has('task') || row.has('taskname');
   if (row.has('source_lang') || row.has('target_lang')) return hasTask ? 'canary_v1' : 'canary_flash';
   if (row.has('pnc') && !row.has('lang')) return hasTask ? 'canary_v1' : 'canary_flash';
+  if (isUtterance(row)) return 'utterances_jsonl';
   if (row.has('audio_filepath') || row.has('duration')) return 'nemo';
   return PATH_ALIASES.some((name) => row.kind(name) === 'string') ? 'nemo' : 'nothing';
+}
+
+/** Rows for `cutroom build` alone: with an id or a start, and a name of the path that is not NeMo's. */
+function isUtterance(row: ScannedRow): boolean {
+  if (row.has('audio_filepath') || row.has('offset')) return false;
+  const hasOwnKey = [...FIELD_NAMES.id, 'start'].some((name) => row.has(name));
+  return hasOwnKey && FIELD_NAMES.path.some((name) => row.kind(name) === 'string');
 }
 
 /** NeMo's rows and ATdataset's have the same keys: those of a shard name members, which lie in no folder, and are called .jsonl. */

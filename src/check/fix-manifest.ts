@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { OutputError } from '../errors.js';
 import { ensureFolder, sizeOf, writeFileAtomic, type ChunkWriter } from '../run/atomic-file.js';
+import { columnsOfHeader, type Columns } from '../shard/field-rows.js';
 import { IdIndex } from '../shard/id-index.js';
 import type { JsonManifestKind } from './check-manifest.js';
-import { tsvLines } from './check-tsv.js';
 import { Findings, type CheckContext, type FindingGroup, type PathFacts } from './finding.js';
 import { Changes, type ChangeGroup } from './fix-changes.js';
 import { nameForNemo, type CopyPlace } from './fix-places.js';
@@ -11,6 +11,7 @@ import { fixRow } from './fix-row.js';
 import { manifestEntries } from './manifest-entries.js';
 import { ManifestReport } from './manifest-report.js';
 import type { PathKind } from './path-kind.js';
+import { tsvLines } from './tsv-text.js';
 
 /** What came of a corrected copy. */
 export interface FixedCopy {
@@ -158,23 +159,51 @@ async function writeRows(
 
 async function writeTsv(original: string, context: CheckContext, changes: Changes, writer: CopyWriter): Promise<void> {
   const ids = new IdIndex();
+  let columns: Columns | undefined;
+  let isFirst = true;
   for await (const { text, number } of tsvLines(original, context)) {
-    if (text !== undefined) ids.firstShardOf(text.split('\t', 1)[0] ?? '', number);
+    const fields = text?.split('\t');
+    if (isFirst && fields !== undefined) columns = columnsOfHeader(fields);
+    const id = fields?.[idPlace(columns) ?? -1];
+    if (id !== undefined && (!isFirst || columns === undefined)) ids.firstShardOf(id, number);
+    isFirst = false;
   }
   const report = textReport(original, context, changes);
+  isFirst = true;
   for await (const { text, number, bytes } of tsvLines(original, context, report)) {
+    const isHeader = isFirst && columns !== undefined;
+    isFirst = false;
     if (text === undefined) {
       await writer.bytes(bytes);
       continue;
     }
-    const [id = '', audioPath] = text.split('\t', 2);
-    writer.notePath(audioPath);
-    const plain = id.replaceAll('.', '_');
-    // An id that another line has, or got, stays as it is and is told of again.
-    const isFree = plain !== id && ids.firstShardOf(plain, number) === number;
-    if (isFree) changes.add({ kind: 'dotted_id', line: number, from: id, to: plain });
-    await writer.line(isFree ? plain + text.slice(id.length) : text);
+    if (isHeader) await writer.line(text);
+    else await writer.line(fixTsvLine(text, number, { columns, ids, changes, writer }));
   }
+}
+
+interface TsvFix {
+  columns: Columns | undefined;
+  ids: IdIndex;
+  changes: Changes;
+  writer: CopyWriter;
+}
+
+function fixTsvLine(text: string, line: number, { columns, ids, changes, writer }: TsvFix): string {
+  const fields = text.split('\t');
+  writer.notePath(fields[columns === undefined ? 1 : (columns.places.path ?? -1)]);
+  const place = idPlace(columns) ?? -1;
+  const id = fields[place];
+  const plain = id?.replaceAll('.', '_');
+  // An id that another line has, or got, stays as it is and is told of again.
+  if (id === undefined || plain === undefined || plain === id || ids.firstShardOf(plain, line) !== line) return text;
+  changes.add({ kind: 'dotted_id', line, from: id, to: plain });
+  return fields.with(place, plain).join('\t');
+}
+
+/** Which field of a line is the id; undefined where there is none. */
+function idPlace(columns: Columns | undefined): number | undefined {
+  return columns === undefined ? 0 : columns.places.id;
 }
 
 function onOneLine(bytes: Buffer): Buffer {

@@ -122,13 +122,21 @@ export const MANIFEST_KINDS = {
   bad_words: warning('word times that are no numbers become null, others are moved into the snippet'),
   word_outside_segment: warning('its times are moved into the snippet'),
 
-  // TSV
+  // TSV, CSV and JSONL of utterances
   wrong_field_count: error('3, 5 or 6 fields with tabs between: id, audio_path, text[, start, duration[, json]]'),
   three_fields: warning("today's atdataset refuses 3 fields: give start 0 and duration -1, or use cutroom build"),
-  header_line: warning('cutroom build reads it; atdataset takes it for an utterance'),
-  dotted_id: error('with --fix dots become "_" where no other id is in the way'),
+  header_line: warning(
+    'name columns id, audio_path, text, start, duration and the like, in small letters, or leave the line out',
+  ),
+  dotted_id: error(
+    '--fix writes "_" for dots in a TSV, where no other id is in the way; so does cutroom build --on-bad-id flatten',
+  ),
   slash_in_id: warning('it makes a folder in the tar'),
   bad_extras: error('the sixth field is a JSON object'),
+  bad_quotes: error(),
+  bad_type: error('ids, paths and texts are strings'),
+  bad_id: error('choose another id; cutroom build --on-bad-id flatten makes one that fits'),
+  missing_header: error('a CSV file begins with a header such as id,audio_path,text,start,duration'),
 } as const satisfies Record<string, KindFacts>;
 
 export type ManifestKind = keyof typeof MANIFEST_KINDS;

@@ -14,6 +14,10 @@ export const PATH_KINDS = [
   'atdataset_list',
   /** A TSV of utterances, as `cutroom build` takes it. */
   'tsv',
+  /** A CSV of utterances with a header, as `cutroom build` takes it. */
+  'csv',
+  /** JSONL of utterances with the keys of `cutroom build`, such as `id` and `audio_path`. */
+  'utterances_jsonl',
   /** A folder of NeMo's tars with their manifests. */
   'nemo_tarred',
   /** A folder that `cutroom cut` wrote. */

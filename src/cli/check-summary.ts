@@ -31,6 +31,8 @@ const KIND_NAMES: Readonly<Record<PathKind, string>> = {
   atdataset_jsonl: 'manifest of an ATdataset shard',
   atdataset_list: 'list of ATdataset shards',
   tsv: 'TSV of utterances',
+  csv: 'CSV of utterances',
+  utterances_jsonl: 'JSONL of utterances for cutroom build',
   nemo_tarred: 'NeMo tarred dataset',
   cut_outputs: 'outputs of cutroom',
   tar: 'tar',

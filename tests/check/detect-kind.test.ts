@@ -37,9 +37,13 @@ describe('detectFile()', () => {
     ['list', '/d/a.tar /d/a.jsonl\n', 'atdataset_list'],
     ['a.tsv', 'u1\ta.wav\thello\n', 'tsv'],
     ['utterances', 'u1\ta.wav\thello\n', 'tsv'],
+    ['a.csv', 'u1,a.wav,hello\n', 'csv'],
+    ['utterances', 'id,audio_path,"text"\nu1,a.wav,hello\n', 'csv'],
+    ['a.jsonl', '{"id":"u1","audio_path":"a.wav","text":"hello"}\n', 'utterances_jsonl'],
+    ['a.json', '{"audio":"a.wav","text":"hello","start":1,"duration":2}\n', 'utterances_jsonl'],
     ['a.json', '{"foo": 1}\n', 'its rows have neither audio_filepath nor segments'],
     ['a.json', '{"foo": \n', 'no row can be read'],
-    ['a.txt', 'hello\n', 'it is neither JSON, nor a TSV, nor a list of shards, nor a tar'],
+    ['a.txt', 'hello\n', 'it is neither JSON, nor a TSV or CSV of utterances, nor a list of shards, nor a tar'],
   ])('takes %s of %j for %s', async (name, content, kind) => {
     expect(await kindOf(name, content)).toBe(kind);
   });

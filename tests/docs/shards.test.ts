@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { FIELD_NAMES } from '#cutroom/build/build-row.js';
+import { FIELD_NAMES } from '#cutroom/shard/utterance-row.js';
 import { describePlanOptions, resolvePlanOptions } from '#cutroom/build/options.js';
 import { PLAN_FORMAT } from '#cutroom/shard/plan.js';
 import { INDEX_KINDS } from '#cutroom/shard/write-indexes.js';
 import { formatMetadata } from '#cutroom/tarred/metadata.js';
 import { flattenPath, spanSuffix } from '#cutroom/tarred/member-names.js';
-import { flattenId, idOfPath } from '#cutroom/build/member-id.js';
+import { flattenId, idOfPath } from '#cutroom/shard/member-id.js';
 import { parse } from 'yaml';
 import { readDocument } from './markdown.js';
 import { listSessions, testSession } from './sessions.js';
@@ -66,9 +66,12 @@ describe('docs/shards.md has every name', () => {
   });
 });
 
+const UTTERANCES = ['csv-records.ts', 'field-rows.ts', 'object-rows.ts', 'span-fields.ts'];
+
 describe('docs/shards.md has every reason', () => {
   it.each<[string, string[], string]>([
-    ['of rows of build', listFolder('build').flatMap((file) => listLiteralsOf(file, 'reason')), 'bad_extras'],
+    ['of rows of build', listFolder('build').flatMap((file) => listLiteralsOf(file, 'reason')), 'empty_id'],
+    ['of utterances', UTTERANCES.flatMap((file) => listLiteralsOf(`shard/${file}`, 'reason')), 'bad_extras'],
     ['of rows of tar', listLiterals('tarred/row-facts.ts', 'RowRefusal'), 'several_files'],
     ['of files of tar', listFolder('tarred').flatMap((file) => listLiteralsOf(file, 'reason')), 'unreadable_recording'],
     ['of lines', listLiteralsOf('manifest/row-line.ts', 'reason'), 'invalid_json'],

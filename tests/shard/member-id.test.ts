@@ -1,6 +1,6 @@
 import { assert, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { flattenId, idFault, idOfPath } from '#cutroom/build/member-id.js';
+import { flattenId, idFault, idOfPath } from '#cutroom/shard/member-id.js';
 
 describe('idFault()', () => {
   it.each(['a', 'spk/a', 'a-b_c d', 'ünï', 'a.b/c', '_a_', '__a__'])('takes %j', (id) => {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../manifest/json-object.js';
-import type { OwnShard } from '../shard/own-shards.js';
-import type { PlannedItem } from '../shard/plan.js';
+import type { OwnShard } from './own-shards.js';
+import type { PlannedItem } from './plan.js';
 
 /** What a line of an input says of an utterance, whatever the kind of the input. */
-export interface BuildRow {
+export interface UtteranceRow {
   /** Undefined where the input has no ids: they are made of the paths then. */
   id: string | undefined;
   /** As the input spells it. */
@@ -35,7 +35,7 @@ export interface RowRefusal {
 }
 
 /** A line that was read: the utterance, or why it holds none. */
-export type ReadLine = { line: number; input?: number } & ({ row: BuildRow } | { refusal: RowRefusal });
+export type ReadLine = { line: number; input?: number } & ({ row: UtteranceRow } | { refusal: RowRefusal });
 
 /** Names of fields in headers and JSON objects, in the order in which they are looked for. */
 export const FIELD_NAMES = {

@@ -1,6 +1,6 @@
-import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { decodeUtf8 } from '../manifest/utf8.js';
-import type { RowRefusal } from './build-row.js';
+import type { RowRefusal } from './utterance-row.js';
 
 /** A record of a CSV file, which may take several lines, or what is wrong with it. */
 export type CsvRecord = { line: number } & ({ fields: string[] } | { refusal: RowRefusal });
@@ -15,39 +15,36 @@ const MAX_RECORD_BYTES = 4 << 20;
 /**
  * The records of a CSV file (RFC 4180) that are not blank. A byte order mark at its start is left out. Where a quote is never closed, that line
  * is refused, and reading goes on with the next one.
+ *
+ * @param handle read from its first byte on, in order
  */
-export async function* csvRecords(path: string): AsyncGenerator<CsvRecord> {
-  const handle = await open(path);
-  try {
-    let held: Buffer = Buffer.alloc(0);
-    let line = 1;
-    let isEnd = false;
-    for (let offset = 0; !isEnd || held.length > 0;) {
-      if (!isEnd) {
-        const chunk = Buffer.allocUnsafe(READ_BYTES);
-        const { bytesRead } = await handle.read(chunk, 0, READ_BYTES, offset);
-        isEnd = bytesRead === 0;
-        held = Buffer.concat([held, chunk.subarray(0, bytesRead)]);
-        if (offset === 0 && held.subarray(0, 3).equals(BYTE_ORDER_MARK)) held = held.subarray(3);
-        offset += bytesRead;
-      }
-      let start = 0;
-      for (;;) {
-        const end = endOfRecord(held, start, isEnd);
-        if (end === undefined) break;
-        const bytes = held.subarray(start, end.at);
-        const record = isBlank(bytes) ? undefined : readRecord(bytes, end.isOpen);
-        if (record !== undefined) yield { line, ...record };
-        // A stray quote costs its own line alone, not those up to the next quote.
-        const isStray = record !== undefined && 'refusal' in record && end.lines > 1;
-        line += isStray ? 1 : end.lines;
-        start = Math.min(held.length, (isStray ? held.indexOf(NEWLINE, start) : end.at) + 1);
-        if (start === held.length) break;
-      }
-      held = held.subarray(start);
+export async function* csvRecords(handle: Pick<FileHandle, 'read'>): AsyncGenerator<CsvRecord> {
+  let held: Buffer = Buffer.alloc(0);
+  let line = 1;
+  let isEnd = false;
+  for (let offset = 0; !isEnd || held.length > 0;) {
+    if (!isEnd) {
+      const chunk = Buffer.allocUnsafe(READ_BYTES);
+      const { bytesRead } = await handle.read(chunk, 0, READ_BYTES, offset);
+      isEnd = bytesRead === 0;
+      held = Buffer.concat([held, chunk.subarray(0, bytesRead)]);
+      if (offset === 0 && held.subarray(0, 3).equals(BYTE_ORDER_MARK)) held = held.subarray(3);
+      offset += bytesRead;
     }
-  } finally {
-    await handle.close();
+    let start = 0;
+    for (;;) {
+      const end = endOfRecord(held, start, isEnd);
+      if (end === undefined) break;
+      const bytes = held.subarray(start, end.at);
+      const record = isBlank(bytes) ? undefined : readRecord(bytes, end.isOpen);
+      if (record !== undefined) yield { line, ...record };
+      // A stray quote costs its own line alone, not those up to the next quote.
+      const isStray = record !== undefined && 'refusal' in record && end.lines > 1;
+      line += isStray ? 1 : end.lines;
+      start = Math.min(held.length, (isStray ? held.indexOf(NEWLINE, start) : end.at) + 1);
+      if (start === held.length) break;
+    }
+    held = held.subarray(start);
   }
 }
 

@@ -1,6 +1,6 @@
-import { isLoaderMeta, loaderGroup, sampleKey } from '../shard/sample-key.js';
+import { isLoaderMeta, loaderGroup, sampleKey } from './sample-key.js';
 import { memberNameFault } from '../tar/member-name.js';
-import type { BuildRow } from './build-row.js';
+import type { UtteranceRow } from './utterance-row.js';
 
 /**
  * Why a loader would not find the audio of an id again, as the end of a sentence, or undefined where it does.
@@ -39,7 +39,7 @@ export function flattenId(id: string): string {
  * The id of a row that has none: the path without extension, its folders joined by `_`, and for a part of a file its start and end in
  * milliseconds: `de/a.b.wav` from 1.5 s to 3 s is `de_a_b-1500-3000`.
  */
-export function idOfPath({ path, span }: Pick<BuildRow, 'path' | 'span'>): string {
+export function idOfPath({ path, span }: Pick<UtteranceRow, 'path' | 'span'>): string {
   const flat = flattenId(sampleKey(path)).replaceAll('/', '_');
   if (span === undefined) return flat;
   const millis = (micros: number): string => String(Math.round(micros / 1000));

@@ -1,6 +1,6 @@
 import { JsonFault } from '../manifest/json-fault.js';
 import { JsonObject, parseJsonObject } from '../manifest/json-object.js';
-import { fieldsOf, type BuildRow, type FieldRole, type RowRefusal } from './build-row.js';
+import { fieldsOf, type UtteranceRow, type FieldRole, type RowRefusal } from './utterance-row.js';
 import { readSpan } from './span-fields.js';
 
 /** Which field of a line is what. */
@@ -32,7 +32,7 @@ export function columnsOfHeader(fields: readonly string[]): Columns | undefined 
 }
 
 /** The utterance of a line's fields, or why there is none. */
-export function rowOfFields(fields: readonly string[], columns: Columns | undefined): BuildRow | RowRefusal {
+export function rowOfFields(fields: readonly string[], columns: Columns | undefined): UtteranceRow | RowRefusal {
   if (columns === undefined ? !PLAIN_COUNTS.includes(fields.length) : fields.length !== columns.count) {
     return refuseCount(fields.length, columns);
   }

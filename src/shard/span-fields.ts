@@ -1,5 +1,5 @@
 import { toMicros } from '../audio/times.js';
-import type { BuildRow, RowRefusal } from './build-row.js';
+import type { UtteranceRow, RowRefusal } from './utterance-row.js';
 
 /** Longer than any recording; whole microseconds stay exact. */
 const MAX_SECONDS = 1e9;
@@ -22,7 +22,7 @@ const MAX_SECONDS = 1e9;
 export function readSpan(
   start: string | undefined,
   duration: string | undefined,
-): Pick<BuildRow, 'span' | 'duration'> | RowRefusal {
+): Pick<UtteranceRow, 'span' | 'duration'> | RowRefusal {
   const startText = start?.trim() ?? '';
   const durationText = duration?.trim() ?? '';
   const startSeconds = startText === '' ? 0 : parseSeconds(startText);

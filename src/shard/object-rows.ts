@@ -1,9 +1,9 @@
 import type { JsonObject } from '../manifest/json-object.js';
-import { FIELD_NAMES, type BuildRow, type FieldRole, type RowRefusal } from './build-row.js';
+import { FIELD_NAMES, type UtteranceRow, type FieldRole, type RowRefusal } from './utterance-row.js';
 import { readSpan } from './span-fields.js';
 
 /** The utterance of a JSON object, or why there is none. The object becomes the row's further columns. */
-export function rowOfObject(object: JsonObject): BuildRow | RowRefusal {
+export function rowOfObject(object: JsonObject): UtteranceRow | RowRefusal {
   const path = takeText(object, 'path');
   if (typeof path === 'object') return path;
   if (path === undefined) {
