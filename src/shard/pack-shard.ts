@@ -45,7 +45,7 @@ export interface PackShardJob {
 /** How far a shard is; plain data. */
 export interface PackShardReport {
   items: number;
-  /** Of audio, as the plan knows it, in microseconds. */
+  /** Of audio, as the plan knows it, or else as it was written, in microseconds. */
   micros: number;
   /** Items of an earlier process that were gone on from. */
   resumedItems: number;
@@ -112,7 +112,7 @@ class ShardPacking {
   #shared: ReadonlySet<string> = new Set();
   #items = 0;
   #micros = 0;
-  /** Of the item that is being made, the planned length and how much of it is done. */
+  /** Of the item that is being made, the planned length, Infinity where the plan knows none, and how much of it is done. */
   #current = { startMicros: 0, micros: 0, doneMicros: 0 };
   #resumedItems = 0;
   #nextReportMs = 0;
@@ -175,7 +175,7 @@ class ShardPacking {
         continue;
       }
       files.at.set(this.#items);
-      this.#current = { startMicros: item.span?.start ?? 0, micros: plannedMicros(item), doneMicros: 0 };
+      this.#current = { startMicros: item.span?.start ?? 0, micros: plannedMicros(item) || Infinity, doneMicros: 0 };
       await this.#makeItem(item, maker, files.writer, dead.get(this.#items));
       this.#count(item);
       await this.#reportNowAndThen();
@@ -281,7 +281,7 @@ class ShardPacking {
     const nowMs = performance.now();
     if (nowMs < this.#nextReportMs) return await setImmediate();
     this.#nextReportMs = nowMs + REPORT_MS;
-    const micros = this.#micros + this.#current.doneMicros;
+    const micros = Math.max(this.#micros, this.#tally.sums.durationMicros) + this.#current.doneMicros;
     await this.#report({ items: this.#items, micros, resumedItems: this.#resumedItems } satisfies PackShardReport);
   }
 

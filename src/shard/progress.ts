@@ -9,7 +9,7 @@ export type PackProgress =
       totalShards: number;
       items: number;
       totalItems: number;
-      /** Of audio, as far as the plan knows durations. */
+      /** Of audio; `totalHours` is 0 where the plan knows no durations. */
       hours: number;
       totalHours: number;
       /** Items that earlier runs made. */

@@ -55,6 +55,20 @@ async function payloads(tar: string): Promise<Map<string, Buffer>> {
 const LONG_NAME = `${'long/'.repeat(40)}${'n'.repeat(150)}.wav`;
 
 describe('packShard() that copies', () => {
+  test('reports the audio that it wrote where the plan does not know how long it is', async (context) => {
+    const folder = await makeFolder(context);
+    await writeNoise(path.join(folder, 'a.wav'), 0.25);
+    const item = itemOf('a', 'a.wav', { how: 'encode' });
+    delete item.duration;
+    const { job } = await setUp(context, [item], {}, folder);
+    const reports: unknown[] = [];
+    await packShard(job(), (report) => {
+      reports.push(report);
+      return Promise.resolve();
+    });
+    expect(reports[0]).toMatchObject({ micros: 250_000 });
+  });
+
   test('writes the tar that an appender writes, and a row for each member', async (context) => {
     const folder = await makeFolder(context);
     const names = ['a.wav', 'b.c/d.wav', LONG_NAME];
