@@ -8,7 +8,7 @@ describe('the session of the README', () => {
     const code = sessions.map((session) => session.code).join('\n');
     for (const part of [
       ...['cutroom cut', '--dry-run', 'tar -tf', 'metrics.json', 'failures.jsonl', '--max-failures'],
-      ...['cutroom build', 'cutroom gen-lst', 'cutroom tar', 'cutroom check'],
+      ...['cutroom build', 'cutroom gen-lst', 'cutroom tar', 'cutroom check', 'cutroom scan', 'cutroom sample'],
     ]) {
       expect(code).toContain(part);
     }
