@@ -1,7 +1,10 @@
 import { AudioError } from './audio-error.js';
+import type { BlockReader } from './block-reader.js';
 import { cutSpans } from './cut-spans.js';
 import type { FrameSpan } from './cut-spans.js';
 import { PlainWav } from './plain-wav.js';
+import { PlainWavReader } from './plain-wav-reader.js';
+import { RecordingReader } from './recording-reader.js';
 import type { RecordingInfo } from './recording-reader.js';
 import { isRateHeld, nameRates } from './sample-rates.js';
 import type { AudioFormat } from './sample-rates.js';
@@ -134,6 +137,7 @@ async function decodeAndEncode(
         },
       }),
       {
+        open: openReader,
         targetRate: request.sampleRate,
         mix: channel,
         onPosition,
@@ -154,6 +158,13 @@ async function decodeAndEncode(
   } finally {
     made.encoder?.[Symbol.dispose]();
   }
+}
+
+function openReader(path: string): BlockReader {
+  const wav = PlainWav.open(path);
+  if (wav?.info.codec === 'pcm_s16le') return new PlainWavReader(wav);
+  wav?.[Symbol.dispose]();
+  return new RecordingReader(path);
 }
 
 /** A span in frames of the recording; all of it where there is none. */

@@ -1,5 +1,6 @@
 import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
 import type { ChannelLayout } from 'node-av/lib';
+import type { BlockReader } from './block-reader.js';
 import { CancellationMeter } from './cancellation-meter.js';
 import { positionedLayout } from './channel-weights.js';
 import { AudioError } from './audio-error.js';
@@ -39,6 +40,8 @@ export interface CutSpansOptions {
    * must take a turn of the event loop.
    */
   onPosition(frames: number, sampleRate: number): Promise<void>;
+  /** Opens the recording; without it, with the codec library. */
+  open?: (path: string) => BlockReader;
   /** Called once, before anything is decoded. */
   onInfo?(info: RecordingInfo): void;
 }
@@ -66,7 +69,7 @@ export async function cutSpans(
   sinkOf: (index: number) => SpanSink | undefined,
   options: CutSpansOptions,
 ): Promise<RecordingFacts> {
-  using reader = new RecordingReader(path);
+  using reader = (options.open ?? openReader)(path);
   const { sampleRate, channels } = reader.info;
   options.onInfo?.(reader.info);
   if (options.mix !== 'average' && options.mix >= channels) {
@@ -86,6 +89,10 @@ export async function cutSpans(
   return { ...reader.info, cancellationDb: sweep.cancellationDb };
 }
 
+function openReader(path: string): BlockReader {
+  return new RecordingReader(path);
+}
+
 /** A span that decoded audio is being fed to. */
 interface OpenSpan {
   span: FrameSpan;
@@ -98,7 +105,7 @@ interface OpenSpan {
 
 /** Moves along the recording and keeps the spans open that the current block, or its context, belongs to. */
 class Sweep implements Disposable {
-  readonly #reader: RecordingReader;
+  readonly #reader: BlockReader;
   readonly #spans: readonly FrameSpan[];
   readonly #sinkOf: (index: number) => SpanSink | undefined;
   readonly #options: CutSpansOptions;
@@ -117,7 +124,7 @@ class Sweep implements Disposable {
   #next = 0;
 
   constructor(
-    reader: RecordingReader,
+    reader: BlockReader,
     spans: readonly FrameSpan[],
     sinkOf: (index: number) => SpanSink | undefined,
     options: CutSpansOptions,

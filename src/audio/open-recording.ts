@@ -11,7 +11,7 @@ const CONTAINERS =
   'nistsphere,sox,tak,mpc';
 
 /** The WAV demuxer's own packets are so small that the calls for each would cost more than the audio. */
-const WAV_PACKET_BYTES = 1 << 14;
+export const WAV_PACKET_BYTES = 1 << 14;
 
 /** Packets of a WAV that are searched for DTS in the guise of PCM; the demuxer's own 5 MB cost more than the decoding. */
 const WAV_PROBE_PACKETS = 2;

@@ -34,7 +34,8 @@ export class PlainWav implements Disposable {
   readonly bytesPerFrame: number;
   /** Frames that the file holds. */
   readonly frames: number;
-  readonly #shortfall: string | undefined;
+  /** Says so where the file holds less than its header promises. */
+  readonly shortfall: string | undefined;
   readonly #dataOffset: number;
   readonly #file: number;
 
@@ -58,7 +59,7 @@ export class PlainWav implements Disposable {
     this.info = { sampleRate, channels, container, codec };
     this.bytesPerFrame = bytesPerFrame;
     this.frames = wavFrames(header);
-    this.#shortfall = wavShortfall(header);
+    this.shortfall = wavShortfall(header);
     this.#dataOffset = dataOffsetBytes;
     this.#file = openSync(path, 'r');
   }
@@ -84,7 +85,7 @@ export class PlainWav implements Disposable {
 
   /** To be asked where the audio's end is met: it must be its true end. */
   checkEnd(): void {
-    if (this.#shortfall !== undefined) throw new AudioError('truncated_recording', this.path, this.#shortfall);
+    if (this.shortfall !== undefined) throw new AudioError('truncated_recording', this.path, this.shortfall);
     if (this.frames === 0) throw new AudioError('empty_recording', this.path, 'it holds no audio');
   }
 

@@ -10,6 +10,7 @@ import { Codec, Frame, Packet } from 'node-av/lib';
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
 import { AudioError, codecMessage } from './audio-error.js';
 import { readOnePageFrames } from './one-page-vorbis.js';
+import type { BlockReader } from './block-reader.js';
 import { checkFile, onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
 import { isSpeechOpus, isXingFrame } from './packet-kinds.js';
 import type { RecordingInfo } from './recording-info.js';
@@ -36,7 +37,7 @@ export type { RecordingInfo };
  * delay that the format declares (gapless MP3, Opus pre-skip) is taken off. All calls block: use it in a process of
  * its own.
  */
-export class RecordingReader implements Disposable {
+export class RecordingReader implements BlockReader {
   readonly path: string;
   readonly info: RecordingInfo;
   /** The current block of audio in the decoder's own format; valid until the next call of `next`. */

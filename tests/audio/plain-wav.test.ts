@@ -1,13 +1,16 @@
 // The short way for WAV, from bytes to the encoder, against the long one through the codec library.
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { measureRecording } from '#cutroom/audio/measure-recording.js';
+import type { ConvertRequest } from '#cutroom/audio/convert-recording.js';
 import { PlainWav } from '#cutroom/audio/plain-wav.js';
+import { probeRecording } from '#cutroom/audio/probe-recording.js';
 import { endFrame, firstFrame } from '#cutroom/audio/times.js';
 import { decodeFile } from '../support/decode.js';
-import { hashUniform, makeNoise, makeSpeechBursts, quantize } from '../support/signals.js';
+import { hashUniform, interleaveChannels, makeNoise, makeSpeechBursts, quantize } from '../support/signals.js';
 import { buildWav, listChunk } from '../support/wav-files.js';
 import type { WavOptions } from '../support/wav-files.js';
 import { SECOND, convertToMemory } from './convert-to-memory.js';
@@ -144,6 +147,92 @@ describe('convertRecording() of 16-bit mono WAV', () => {
     expect(isTakenShort(write(bytes))).toBe(true);
     for (const at of [10_044, 15_044]) mark.copy(bytes, at);
     expect(isTakenShort(write(bytes))).toBe(false);
+  });
+});
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+describe('convertRecording() of 16-bit WAV that is mixed or resampled', () => {
+  /** What both ways make of a span, and of the recording. */
+  async function expectSameMix(file: string, request: Pick<ConvertRequest, 'channel' | 'span' | 'sampleRate'>) {
+    const short = convertToMemory({ path: file, format: 'wav', ...request }).then(
+      ({ bytes, facts: { samples, cancellationDb, info } }) => ({
+        sha256: sha256(bytes),
+        samples,
+        cancellationDb,
+        info,
+      }),
+      String,
+    );
+    const { span, sampleRate: targetRate, channel: mix } = request;
+    const long = async (): Promise<unknown> => {
+      const info = probeRecording(file);
+      const start = span?.start ?? 0;
+      const end = span?.end ?? null;
+      const frames = {
+        firstFrame: firstFrame(start + 0.5, info.sampleRate),
+        endFrame: end === null ? Infinity : endFrame(end - 1, info.sampleRate),
+      };
+      const { spans, facts } = await cutToMemory(file, [frames], { targetRate, mix });
+      const { cancellationDb, ...rest } = facts;
+      const samples = spans[0]?.samples ?? new Float32Array(0);
+      const bytes =
+        samples.length === 0 ? Buffer.alloc(0) : encodeInMemory('wav', targetRate ?? rest.sampleRate, samples).bytes;
+      return { sha256: sha256(bytes), samples: samples.length, cancellationDb, info: rest };
+    };
+    expect(await short).toEqual(await long().catch(String));
+  }
+
+  const spans = [undefined, { start: 0, end: 0.01 * SECOND }, { start: 0.2 * SECOND, end: 1.31 * SECOND }];
+
+  it.each([
+    [8000, 1],
+    [44_100, 1],
+    [22_050, 2],
+    [16_000, 2],
+    [48_000, 6],
+    [11_025, 9],
+  ])('gives the bytes that the codec library gives: %i Hz, %i channels', async (sampleRate, channels) => {
+    const file = write(buildWav(SAMPLES.subarray(0, 12_000 * channels), { sampleRate, channels }));
+    for (const span of spans) {
+      for (const channel of ['average', channels - 1, channels] as const) {
+        await expectSameMix(file, { ...(span && { span }), channel, sampleRate: RATE });
+      }
+    }
+    await expectSameMix(file, { span: { start: 20 * SECOND, end: null }, channel: 'average', sampleRate: RATE });
+  });
+
+  it('gives the same behind audio that is passed over, and of channels that cancel', async () => {
+    const opposite = interleaveChannels(
+      SAMPLES,
+      SAMPLES.map((x) => -x * 0.99),
+    );
+    const file = write(buildWav(opposite, { sampleRate: 12_000, channels: 2 }));
+    for (const start of [5.1, 12.49, 13].map((seconds) => seconds * SECOND)) {
+      await expectSameMix(file, { span: { start, end: start + SECOND }, channel: 'average', sampleRate: RATE });
+    }
+    await expectSameMix(file, { channel: 'average', sampleRate: RATE });
+  });
+
+  it('gives the same whatever the header says, and of files that are cut off', async () => {
+    const headers: WavOptions[] = [
+      { channels: 1, fmtBytes: 40, channelMask: 1 },
+      { channels: 1, fmtBytes: 40, channelMask: 4 },
+      { channels: 2, fmtBytes: 40, channelMask: 0x30 },
+      { channels: 2, dataSize: 0, after: [listChunk()] },
+      { channels: 2, dataSize: 1001 },
+      { channels: 2, container: 'rf64' },
+    ];
+    for (const options of headers) {
+      const bytes = buildWav(SAMPLES.subarray(0, 6000), { sampleRate: 8000, ...options });
+      for (const end of [bytes.length, bytes.length - 1, bytes.length - 1000, 44]) {
+        const file = write(bytes.subarray(0, end));
+        await expectSameMix(file, { channel: 'average', sampleRate: RATE });
+        await expectSameMix(file, { span: { start: 0, end: 0.01 * SECOND }, channel: 0, sampleRate: RATE });
+      }
+    }
   });
 });
 
