@@ -20,7 +20,7 @@ import {
   stopAt,
   wavOfNoise,
   writeCorpus,
-} from '../support/cut-runs.js';
+} from '../../support/cut-runs.js';
 
 describe('cut()', () => {
   test('gives the same bytes whatever the number of jobs and wherever it was stopped', async (context) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RecordingTable } from '#cutroom/sample/recordings.js';
 import { SlotTable } from '#cutroom/sample/slots.js';
-import { readDocument } from './markdown.js';
-import { listSessions, testSession } from './sessions.js';
-import { listFields, listLiterals, listLiteralsOf, listSnakeCase } from './source-fields.js';
+import { readDocument } from '../../docs/markdown.js';
+import { listSessions, testSession } from '../../docs/sessions.js';
+import { listFields, listLiterals, listLiteralsOf, listSnakeCase } from '../../docs/source-fields.js';
 
 const windows = readDocument('docs/windows.md');
 
