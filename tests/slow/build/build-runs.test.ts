@@ -65,16 +65,22 @@ async function untilThere(file: string): Promise<void> {
 }
 
 /** Waits until a process has the lock of a shard: then it answers to signals. */
-async function untilPacking(out: string, { pid }: ChildProcess): Promise<void> {
+async function untilPacking(out: string, child: ChildProcess): Promise<void> {
   const work = path.join(out, '.cutroom-build');
   const isHeld = (name: string): boolean => {
     try {
-      return readFileSync(path.join(work, name), 'utf8').includes(`"pid":${pid},`);
+      return readFileSync(path.join(work, name), 'utf8').includes(`"pid":${child.pid},`);
     } catch {
       return false;
     }
   };
-  while (!readdirSync(work).some((name) => /^\d+\.lock$/u.test(name) && isHeld(name))) await sleep(10);
+  // The folder is made once the plan is read: an earlier run may have been killed before that.
+  const listLocks = (): string[] =>
+    existsSync(work) ? readdirSync(work).filter((name) => /^\d+\.lock$/u.test(name)) : [];
+  while (!listLocks().some(isHeld)) {
+    expect(child.exitCode, 'it ended before it packed anything').toBeNull();
+    await sleep(10);
+  }
 }
 
 describe('cutroom build', () => {

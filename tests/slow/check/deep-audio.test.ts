@@ -75,7 +75,7 @@ describe('checks that decode', () => {
       ['mixed_rates', 'rate.wav'],
     ]);
     for (const { message } of context.findings) expect(message).not.toContain('cutroom-check-');
-    expect(context.findings.at(-1)?.message).toContain('1 of the samples have 8,000 Hz, where 6 have 16,000 Hz');
+    expect(context.findings.at(-1)?.message).toContain('1 of the samples has 8,000 Hz, where 6 have 16,000 Hz');
   });
 
   it('tell of lengths that are not those of the rows, by a millisecond', async () => {
