@@ -90,7 +90,7 @@ async function measurePacking() {
   };
   for (const [name, flags] of Object.entries(looks)) {
     say(name);
-    results.packing.push({ name, ...(await measureIn(undefined, [...flags, '--quiet'])) });
+    results.packing.push({ name, ...(await measureIn(undefined, [...flags, '--quiet'], [0, 1])) });
   }
 }
 
