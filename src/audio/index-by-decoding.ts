@@ -14,6 +14,12 @@ import type { RecordingInfo } from './recording-info.js';
 const VORBIS_HEADERS = 3;
 
 /**
+ * What a Vorbis decoder remembers is one half of the block before (Vorbis I, section 4.3.8): two decoders that agree for some packets after an
+ * anchor agree from there on, and need not be compared. Each comparison takes memory that comes back only when the event loop turns.
+ */
+const VORBIS_COMPARED_PACKETS = 4;
+
+/**
  * Makes the index of a recording whose timestamps do not tell exactly how many frames a packet gives: all of it is decoded, and counted.
  *
  * A second decoder, a new one at each anchor as a reader will make it, must give the same to the last bit:
@@ -116,6 +122,8 @@ class DecodingIndexer implements Disposable {
       if (this.#isEnded && frames > 0) return false;
       this.#isEnded = true;
     } else if (this.#isEnded && frames > 0) return false;
+    const sinceAnchor = this.#builder.packet % ANCHOR_PACKETS;
+    if (this.#info.codec === 'vorbis' && sinceAnchor >= VORBIS_COMPARED_PACKETS) return true;
     return this.#first.startsAs(this.#second);
   }
 
