@@ -23,6 +23,10 @@ export function detectFolder(folder: string): DetectedKind {
     return { kind: 'nemo_tarred', path: folder };
   }
   if (has(/^bucket\d+$/u) && detectBucket(folder, names)) return { kind: 'nemo_tarred', path: folder };
+  if (names.includes('scan.jsonl') && !has(/\.tar$/u)) {
+    const hint = 'cutroom scan looks at its files itself, and lists those that cannot be read in failures.jsonl';
+    return { reason: 'it holds the outputs of cutroom scan, which name audio files and no rows', hint };
+  }
   const isOurs = has(/^(?:plan\.jsonl|\.cutroom-cut|\.cutroom-build)$/u);
   if (isOurs || (names.includes('metrics.json') && has(/\.jsonl$/u))) return { kind: 'cut_outputs', path: folder };
   const lists = names.filter((name) => name.endsWith('.lst'));

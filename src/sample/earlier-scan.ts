@@ -1,4 +1,5 @@
 import { InputError, OutputError } from '../errors.js';
+import { refuseForeignOutputs } from '../shard/metrics-owner.js';
 import { sizeOf } from '../run/atomic-file.js';
 import path from 'node:path';
 import { BAG_NAME, MANIFEST_NAME, openLufsCache } from './lufs-cache.js';
@@ -29,6 +30,7 @@ export class EarlierScan {
    * @throws OutputError where the folder holds something that the new scan would damage.
    */
   static async open(places: ScanPlaces, identity: ScanIdentity, isReplaced: boolean): Promise<EarlierScan | undefined> {
+    await refuseForeignOutputs(places.metrics, 'scan', 'out');
     if (isReplaced) return undefined;
     if ((await sizeOf(places.metrics)) === undefined) {
       await refuseOthers(places);

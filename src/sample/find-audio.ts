@@ -37,7 +37,7 @@ export async function findAudioFiles(options: FindOptions): Promise<string[]> {
     if (search.paths.length === before) empty.push(`"${source}" ${state}`);
   }
   if (empty.length === 0) return search.paths;
-  throw new InputError(`Cannot scan ${empty.join(', ')}`, {
+  throw new InputError(`There are no audio files to take: ${empty.join(', ')}`, {
     hint: 'Quote patterns for the shell; --extensions says which files of folders and patterns are taken.',
   });
 }

@@ -43,7 +43,7 @@ export async function findSampleFiles(options: SampleOptions, context: SampleCon
     const table = new ScanTable(lists.flat());
     if (options.scan === undefined) await measure(table, options, context);
     else await takeScan(table, options.scan);
-    const leftOut = [...table.failures.values()];
+    const leftOut = [...table.failures].toSorted(([a], [b]) => a - b).map(([, failure]) => failure);
     if (options.scan === undefined && options.onError !== 'skip') refuseUnreadable(leftOut, table.count);
     for (const failure of leftOut) context.onFailure?.(failure);
     return { recordings: lists.map((list) => recordingsOf(list, table)), leftOut, table };

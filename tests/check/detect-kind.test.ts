@@ -89,6 +89,7 @@ describe('detectFolder()', () => {
     expect(found('data.lst', 'audios/', 'manifests/')).toBe('atdataset_list data.lst');
     expect(found('plan.jsonl', 'data.lst', 'audios/')).toBe('cut_outputs');
     expect(found('snippets.jsonl', 'snippets.tar', 'metrics.json')).toBe('cut_outputs');
+    expect(found('scan.jsonl', 'failures.jsonl', 'metrics.json')).toContain('the outputs of cutroom scan');
     expect(found('a.lst', 'b.lst')).toBe('it holds 2 lists');
     expect(found('audios/', 'manifests/')).toBe('it holds shards and no list of them');
     expect(found('a.tar', 'b.tar')).toBe('it holds 2 tars and no list or manifest of them');

@@ -206,6 +206,8 @@ describe('scan()', () => {
     await expect(run()).rejects.toThrow(/it holds "scan.jsonl", which is not of a finished scan/u);
     await expect(openScan(out)).rejects.toThrow(/There is no finished scan/u);
     expect(await run({ overwrite: true })).toMatchObject({ kind: 'scanned' });
+    writeFileSync(path.join(out, 'metrics.json'), '{"rows_read":1}\n');
+    await expect(run({ overwrite: true })).rejects.toThrow(/the outputs of "cutroom build" are there/u);
   });
 
   it('writes the same bytes whatever the number of jobs', async () => {
