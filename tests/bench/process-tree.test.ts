@@ -5,11 +5,11 @@ import { measure } from '../../bench/process-tree.js';
 
 const isLinux = existsSync('/proc/self/smaps_rollup');
 
-/** Starts a process that is busy for so many milliseconds of CPU time and holds so many bytes, and waits for it. */
+/** Starts a process that is busy for so many milliseconds of CPU time and then holds so many bytes for a while, and waits for it. */
 function nest(cpuMs: number, bytes: number): string {
   const inner =
     `const held = Buffer.alloc(${bytes}, 1); const { cpuUsage } = process; ` +
-    `while (cpuUsage().user + cpuUsage().system < ${cpuMs * 1000}); setTimeout(() => held, 150)`;
+    `while (cpuUsage().user + cpuUsage().system < ${cpuMs * 1000}); setTimeout(() => held, 1500)`;
   return `require('child_process').execFileSync(process.execPath, ['-e', ${JSON.stringify(inner)}])`;
 }
 
