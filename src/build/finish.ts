@@ -1,8 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { InputError, OutputError, systemCode } from '../errors.js';
 import { formatShardLine, hoursOfMicros } from '../manifest/shard-list.js';
-import { removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
+import { removeFile, writeFileAtomic } from '../run/atomic-file.js';
+import { readFinishedMetrics, requireSize } from '../shard/finished-dataset.js';
 import { clearWork, readOutcomes } from '../shard/outcome-file.js';
 import type { ShardOutcome } from '../shard/outcome.js';
 import type { PackFailure } from '../shard/plan.js';
@@ -47,7 +47,7 @@ const MICROS = 1e6;
 
 /** Whether the metrics say that an earlier run finished the dataset of a plan. */
 export async function isFinished(plan: PlanFile, outputs: BuildOutputs): Promise<boolean> {
-  return (await readMetrics(outputs.metrics))?.plan_hash === plan.hash;
+  return (await readFinishedMetrics<BuildMetrics>(outputs.metrics))?.plan_hash === plan.hash;
 }
 
 /** A dataset that an earlier run finished. */
@@ -63,7 +63,7 @@ export interface FinishedBuild {
  * @throws {OutputError} when a shard of it is gone or changed.
  */
 export async function readFinished(plan: PlanFile, outputs: BuildOutputs): Promise<FinishedBuild | undefined> {
-  const metrics = await readMetrics(outputs.metrics);
+  const metrics = await readFinishedMetrics<BuildMetrics>(outputs.metrics);
   if (metrics?.plan_hash !== plan.hash) return undefined;
   for (const { tar, manifest, tar_bytes, manifest_bytes } of metrics.shards) {
     await requireSize(path.join(outputs.folder, tar), tar_bytes);
@@ -92,29 +92,6 @@ function summarizeMetrics(metrics: BuildMetrics, plan: PlanFile): BuildSummary {
     firstFailures: metrics.first_failures,
     warnings: metrics.warnings,
   };
-}
-
-async function readMetrics(file: string): Promise<BuildMetrics | undefined> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as BuildMetrics;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw new InputError(`Cannot read "${file}": it is damaged, or not to be read`, {
-      path: file,
-      cause: error,
-      hint: 'Remove the file and run the same command with --overwrite.',
-    });
-  }
-}
-
-async function requireSize(file: string, bytes: number): Promise<void> {
-  const found = await sizeOf(file);
-  if (found === bytes) return;
-  const state = found === undefined ? 'it is gone' : `it has ${found} bytes, and had ${bytes}`;
-  throw new OutputError(`The finished dataset does not hold "${file}" any more: ${state}`, {
-    path: file,
-    hint: 'Give --overwrite to make the shards again.',
-  });
 }
 
 /** The list of the shards of one run among several. */

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { InputError, OutputError, systemCode } from '../errors.js';
 import { formatShardLine, hoursOfMicros } from '../manifest/shard-list.js';
-import { sizeOf, writeFileAtomic } from '../run/atomic-file.js';
+import { writeFileAtomic } from '../run/atomic-file.js';
+import { readFinishedMetrics, requireSize } from '../shard/finished-dataset.js';
 import { clearWork } from '../shard/outcome-file.js';
 import type { ShardOutcome } from '../shard/outcome.js';
 import type { PackFailure } from '../shard/plan.js';
@@ -86,7 +85,7 @@ export async function finishExport(
  * @throws {OutputError} when a shard of it is gone or changed.
  */
 export async function readFinishedExport(plan: PlanFile, outputs: ExportOutputs): Promise<ExportSummary | undefined> {
-  const metrics = await readMetrics(outputs.metrics);
+  const metrics = await readFinishedMetrics<ExportMetrics>(outputs.metrics);
   if (metrics?.plan_hash !== plan.hash) return undefined;
   for (const { tar, manifest, tar_bytes, manifest_bytes } of metrics.shards) {
     await requireSize(path.join(outputs.folder, tar), tar_bytes);
@@ -154,27 +153,4 @@ function metricsOf(plan: PlanFile, outcomes: readonly ShardOutcome[], summary: E
       samples: rows,
     })),
   };
-}
-
-async function readMetrics(file: string): Promise<ExportMetrics | undefined> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as ExportMetrics;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw new InputError(`Cannot read "${file}": it is damaged, or not to be read`, {
-      path: file,
-      cause: error,
-      hint: 'Remove the file and run the same command with --overwrite.',
-    });
-  }
-}
-
-async function requireSize(file: string, bytes: number): Promise<void> {
-  const found = await sizeOf(file);
-  if (found === bytes) return;
-  const state = found === undefined ? 'it is gone' : `it has ${found} bytes, and had ${bytes}`;
-  throw new OutputError(`The finished dataset does not hold "${file}" any more: ${state}`, {
-    path: file,
-    hint: 'Give --overwrite to make the shards again.',
-  });
 }
