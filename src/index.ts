@@ -52,7 +52,7 @@ export { openLufsCache } from './sample/lufs-cache.js';
 export type { LufsCache, StaleFile } from './sample/lufs-cache.js';
 export { createAudioDataset } from './sample/audio-dataset.js';
 export type { AudioDataset, AudioDatasetOptions, AudioDescription } from './sample/audio-dataset.js';
-export type { StopRule } from './sample/balance.js';
+export type { StopRule } from './random/balance.js';
 export { createBalancedDataset } from './sample/balanced-dataset.js';
 export type {
   BalancedDataset,

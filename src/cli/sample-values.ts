@@ -1,4 +1,4 @@
-import { parseDecimal } from '../sample/decimal.js';
+import { parseDecimal } from '../random/decimal.js';
 import { UsageError } from '../errors.js';
 
 /** A number greater than 0 as it is spelled: 0.1 is a tenth, and not the double beside it. */

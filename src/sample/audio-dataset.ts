@@ -1,6 +1,6 @@
 import { EpochPermutations } from '../random/permutation.js';
 import { InputError, UsageError } from '../errors.js';
-import { framesOf } from './decimal.js';
+import { framesOf } from '../random/decimal.js';
 import { ExcerptLoader } from './excerpt-dataset.js';
 import type { Output, OutputOptions, PlannedExcerpt } from './excerpt-dataset.js';
 import type { ExcerptIterator, IterateOptions } from './excerpt-iterator.js';

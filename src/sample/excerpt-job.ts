@@ -4,7 +4,7 @@ import { channelWeights } from '../audio/channel-weights.js';
 import { LoudnessMeter } from '../audio/loudness-meter.js';
 import type { WindowReader, WindowSamples } from '../audio/window-reader.js';
 import { errorMessage } from '../errors.js';
-import { framesOf } from './decimal.js';
+import { framesOf } from '../random/decimal.js';
 import { padWaveform } from './excerpt.js';
 import type { PadMode } from './excerpt.js';
 import { mtimeMicrosOf } from './scan-job.js';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { InputError, UsageError } from '../errors.js';
-import { framesOf } from './decimal.js';
+import { framesOf } from '../random/decimal.js';
 import { resolveOutput, type Output } from './excerpt-dataset.js';
 import type { KeptStarts } from './kept-starts.js';
 import { filterByLoudness } from './loudness-filter.js';
@@ -13,7 +13,7 @@ import { placeInCache } from './sampled-files.js';
 import { placesOf } from './scan-files.js';
 import { readMetrics } from './scan-metrics.js';
 import type { ScanFailure } from './scan-types.js';
-import { weightsOf } from './weights.js';
+import { weightsOf } from '../random/weights.js';
 import { refuseMismatch } from './windowed-dataset.js';
 
 /** A plan of what is drawn, and what it was made of. */

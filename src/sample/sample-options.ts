@@ -1,9 +1,9 @@
 import { UsageError } from '../errors.js';
-import type { StopRule } from './balance.js';
+import type { StopRule } from '../random/balance.js';
 import type { OutputOptions } from './excerpt-dataset.js';
 import type { SamplePlanOptions } from './sample-plan.js';
 import type { ScanFailure } from './scan-types.js';
-import { weightsOf } from './weights.js';
+import { weightsOf } from '../random/weights.js';
 
 /** What `planSample` is asked for: of `sources`, `filepaths`, `groups` and `scan` as much as says which files. */
 export interface SampleOptions

@@ -1,5 +1,5 @@
 import { InputError } from '../errors.js';
-import { Balance, type StopRule } from './balance.js';
+import { Balance, type StopRule } from '../random/balance.js';
 import type { KeptStarts } from './kept-starts.js';
 import type { RecordingTable } from './recordings.js';
 import { WindowedPlan, type PlannedWindow, type WindowedPlanOptions } from './windowed-plan.js';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { InputError, UsageError } from '../errors.js';
 import { compareCodePoints } from '../tar/order.js';
-import { framesOf } from './decimal.js';
+import { framesOf } from '../random/decimal.js';
 import { findFileChange } from './excerpt-job.js';
 import type { FileState } from './excerpt-job.js';
 import { AUDIO_EXTENSIONS, findAudioFiles } from './find-audio.js';

@@ -1,6 +1,6 @@
 import { array, assert, integer, nat, oneof, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Balance } from '#cutroom/sample/balance.js';
+import { Balance } from '#cutroom/random/balance.js';
 
 /**
  * Fails unless, of each prefix of a period and a half, each group has its share to within less than one, in its own

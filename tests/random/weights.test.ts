@@ -1,6 +1,6 @@
 import { array, assert, double, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_WEIGHT_SUM, toWholeWeights, weightsOf } from '#cutroom/sample/weights.js';
+import { MAX_WEIGHT_SUM, toWholeWeights, weightsOf } from '#cutroom/random/weights.js';
 
 describe('weightsOf()', () => {
   it('gives 1 where no weight is named', () => {

@@ -1,6 +1,6 @@
 import { assert, double, integer, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { framesOf, parseDecimal } from '#cutroom/sample/decimal.js';
+import { framesOf, parseDecimal } from '#cutroom/random/decimal.js';
 
 describe('parseDecimal()', () => {
   it('takes a number as it is spelled', () => {
