@@ -1,0 +1,34 @@
+/** Where the encoded audio of one item lies, and what is wanted of it. */
+export interface DecodeRequest {
+  /** A file, or the tar that it is a member of. */
+  path: string;
+  /** The payload in the tar; undefined where the file is the audio itself. `name` is that of the member. */
+  inside: { offsetBytes: number; sizeBytes: number; name: string } | undefined;
+  /** Half-open, whole microseconds; undefined is all of it, an end of null that of the audio. */
+  span: { startMicros: number; endMicros: number | null } | undefined;
+  /** Hz of what comes out; null keeps the recording's. */
+  sampleRate: number | null;
+  /** Faster is shorter: 1.1 gives audio of 1 / 1.1 of the length, pitched up, as if its rate were so much higher. 1 changes nothing. */
+  speed: number;
+  /** Also the encoded bytes, as they lie there. */
+  wantsBytes: boolean;
+}
+
+/** What came of it. */
+export type DecodeOutcome =
+  | {
+      kind: 'decoded';
+      /** Mono, the average of all channels, full scale 1. */
+      samples: Float32Array;
+      /** Hz. */
+      sampleRate: number;
+      bytes: Uint8Array | undefined;
+    }
+  | { kind: 'failed'; reason: string; message: string; hint: string | undefined };
+
+/** Decodes requests, several processes at once; the outcomes in the order of the requests. Never rejects for the fault of an item. */
+export interface UtteranceDecoder extends AsyncDisposable {
+  /** @throws the signal's reason. */
+  decode(requests: readonly DecodeRequest[], signal?: AbortSignal): Promise<DecodeOutcome[]>;
+  close(): Promise<void>;
+}
