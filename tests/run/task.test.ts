@@ -1,13 +1,13 @@
-import fc from 'fast-check';
+import { array, assert, integer, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { divideEvenly } from '#cutroom/run/task.js';
 
 describe('divideEvenly()', () => {
   it('gives stretches that are not empty, in order, over all units', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.integer({ min: 0, max: 1000 }), { maxLength: 60 }),
-        fc.integer({ min: 1, max: 70 }),
+    assert(
+      property(
+        array(integer({ min: 0, max: 1000 }), { maxLength: 60 }),
+        integer({ min: 1, max: 70 }),
         (weights, count) => {
           const starts = divideEvenly(weights, count);
           expect(starts).toHaveLength(Math.min(count, weights.length) + 1);
@@ -20,10 +20,10 @@ describe('divideEvenly()', () => {
   });
 
   it('keeps each stretch within the heaviest unit of the mean, where all are light', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.integer({ min: 50, max: 100 }), { minLength: 100, maxLength: 300 }),
-        fc.integer({ min: 1, max: 10 }),
+    assert(
+      property(
+        array(integer({ min: 50, max: 100 }), { minLength: 100, maxLength: 300 }),
+        integer({ min: 1, max: 10 }),
         (weights, count) => {
           const starts = divideEvenly(weights, count);
           const mean = weights.reduce((sum, weight) => sum + weight, 0) / count;
