@@ -1,21 +1,23 @@
-import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants';
+import { AVERROR_EAGAIN, AVERROR_EOF, AV_PKT_DATA_SKIP_SAMPLES } from 'node-av/constants';
 import { Frame, Packet } from 'node-av/lib';
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
 import type { FileChunks } from './file-chunks.js';
 import { OggPackets } from './ogg-packets.js';
-import { readOnePageFrames } from './one-page-vorbis.js';
 import { onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
 import { PacketIndexBuilder } from './packet-index.js';
-import type { PacketIndex } from './packet-index.js';
+import type { IndexSteps } from './packet-indexes.js';
 import { ANCHOR_PACKETS, ANCHOR_PREROLL_PACKETS } from './packet-start.js';
 import type { RecordingInfo } from './recording-info.js';
+
+/** Decoded twice in some milliseconds. */
+const PACKETS_A_STEP = 256;
 
 /** Header packets of Vorbis in Ogg (Vorbis I, section 4.2.1). */
 const VORBIS_HEADERS = 3;
 
 /**
  * What a Vorbis decoder remembers is one half of the block before (Vorbis I, section 4.3.8): two decoders that agree for some packets after an
- * anchor agree from there on, and need not be compared. Each comparison takes memory that comes back only when the event loop turns.
+ * anchor agree from there on, and need not be compared.
  */
 const VORBIS_COMPARED_PACKETS = 4;
 
@@ -32,14 +34,12 @@ const VORBIS_COMPARED_PACKETS = 4;
  *
  * @returns undefined where it does not, as that of AAC does not which draws noise from numbers that go on through the file.
  */
-export function indexByDecoding(path: string, file: FileChunks, info: RecordingInfo): PacketIndex | undefined {
-  // A second of Vorbis at most, whose end the demuxer does not know.
-  if (info.codec === 'vorbis' && readOnePageFrames(path) !== undefined) return undefined;
+export function* indexByDecoding(path: string, file: FileChunks, info: RecordingInfo): IndexSteps {
   const container = openContainer(path, false, false);
   try {
     const stream = onlyAudioStream(path, container);
     using indexer = new DecodingIndexer(path, container, stream, file, info);
-    return indexer.run();
+    return yield* indexer.run();
   } finally {
     container.closeInputSync();
   }
@@ -55,9 +55,10 @@ class DecodingIndexer implements Disposable {
   readonly #first: DecodedPacket;
   #second: DecodedPacket;
   readonly #path: string;
+  readonly #isVorbis: boolean;
   readonly #packet = new Packet();
-  /** The packets before the current one, for the next anchor. */
-  #last: Buffer[] = [];
+  /** The packets before the next anchor. */
+  readonly #last: Buffer[] = [];
   /** Samples were cut off: nothing may follow. */
   #isEnded = false;
 
@@ -69,6 +70,7 @@ class DecodingIndexer implements Disposable {
     this.#first = new DecodedPacket(openDecoder(path, stream));
     this.#second = new DecodedPacket(openDecoder(path, stream));
     this.#path = path;
+    this.#isVorbis = info.codec === 'vorbis';
     this.#packet.alloc();
     const isOgg = info.container === 'ogg';
     this.#builder = new PacketIndexBuilder(isOgg ? 'ogg' : 'plain', 0, 0);
@@ -77,8 +79,10 @@ class DecodingIndexer implements Disposable {
     for (let k = 0; k < VORBIS_HEADERS; k += 1) this.#pages.next();
   }
 
-  run(): PacketIndex | undefined {
-    for (;;) {
+  *run(): IndexSteps {
+    for (let packets = 1; ; packets += 1) {
+      // What the codec library lent comes back when the event loop turns.
+      if (packets % PACKETS_A_STEP === 0) yield;
       const result = this.#container.readFrameSync(this.#packet);
       if (result === AVERROR_EOF) break;
       if (result < 0) return undefined;
@@ -100,31 +104,34 @@ class DecodingIndexer implements Disposable {
   #take(packet: Packet): boolean {
     const { data } = packet;
     if (data === null || !this.#first.decode(packet)) return false;
-    if (this.#builder.packet % ANCHOR_PACKETS === 0) this.#beginAnew();
-    if (!this.#second.decodeBytes(data)) return false;
-    this.#last = [...this.#last.slice(1 - ANCHOR_PREROLL_PACKETS), Buffer.from(data)];
-    return this.#isAlike() && this.#add(data, Number(packet.pos));
+    const { frames } = this.#first;
+    if (frames > 0 && !this.#first.isOf(this.#info)) return false;
+    const sinceAnchor = this.#builder.packet % ANCHOR_PACKETS;
+    if (sinceAnchor === 0) this.#beginAnew();
+    const isCompared = !this.#isVorbis || sinceAnchor < VORBIS_COMPARED_PACKETS;
+    if (isCompared && !this.#second.decodeBytes(data)) return false;
+    // Before the first anchor nothing is read by the index, so what the container cuts off there does no harm.
+    if (this.#builder.packet >= ANCHOR_PACKETS) {
+      if (this.#isEnded && frames > 0) return false;
+      this.#isEnded ||= this.#isVorbis
+        ? packet.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null
+        : frames < this.#second.frames;
+      if (isCompared && !this.#first.startsAs(this.#second)) return false;
+    }
+    const isNearAnchor = sinceAnchor >= ANCHOR_PACKETS - ANCHOR_PREROLL_PACKETS;
+    if (isNearAnchor) this.#last.push(Buffer.from(data));
+    return this.#add(data, Number(packet.pos));
   }
 
   /** A decoder of AAC that is emptied keeps the state of its noise: only a new one begins as a reader does. */
   #beginAnew(): void {
-    this.#second[Symbol.dispose]();
-    this.#second = new DecodedPacket(openDecoder(this.#path, this.#stream));
+    if (this.#isVorbis) this.#second.empty();
+    else {
+      this.#second[Symbol.dispose]();
+      this.#second = new DecodedPacket(openDecoder(this.#path, this.#stream));
+    }
     for (const earlier of this.#last) this.#second.decodeBytes(earlier);
-  }
-
-  /** Before the first anchor nothing is read by the index, so what the container cuts off there does no harm. */
-  #isAlike(): boolean {
-    const { frames } = this.#first;
-    if (frames > 0 && !this.#first.isOf(this.#info)) return false;
-    if (this.#builder.packet < ANCHOR_PACKETS) return true;
-    if (frames < this.#second.frames) {
-      if (this.#isEnded && frames > 0) return false;
-      this.#isEnded = true;
-    } else if (this.#isEnded && frames > 0) return false;
-    const sinceAnchor = this.#builder.packet % ANCHOR_PACKETS;
-    if (this.#info.codec === 'vorbis' && sinceAnchor >= VORBIS_COMPARED_PACKETS) return true;
-    return this.#first.startsAs(this.#second);
+    this.#last.length = 0;
   }
 
   #add(data: Buffer, offset: number): boolean {
@@ -172,6 +179,10 @@ class DecodedPacket implements Disposable {
     const isDecoded = this.decode(this.#packet);
     this.#packet.unref();
     return isDecoded;
+  }
+
+  empty(): void {
+    this.#decoder.flushBuffers();
   }
 
   isOf({ sampleRate, channels }: RecordingInfo): boolean {

@@ -4,11 +4,14 @@ import type { FileChunks } from './file-chunks.js';
 import { OggPackets } from './ogg-packets.js';
 import { PacketIndexBuilder } from './packet-index.js';
 import type { PacketIndex } from './packet-index.js';
+import type { IndexSteps } from './packet-indexes.js';
 import { isSpeechOpus, isXingFrame } from './packet-kinds.js';
 import { RecordingReader } from './recording-reader.js';
 
 /** Header packets of a stream in Ogg (RFC 7845, section 3). */
 const OPUS_HEADERS = 2;
+/** Read in some milliseconds. */
+const PACKETS_A_STEP = 1024;
 
 /**
  * Makes the index of an MP3 or of Opus in Ogg: its packets are read, and only the first one is decoded, since their timestamps tell
@@ -17,12 +20,12 @@ const OPUS_HEADERS = 2;
  * @returns undefined where timestamps do not tell, as they do not where files were joined, samples are cut off in the middle, or the
  *   decoder remembers the past for too long, as that of speech in Opus does.
  */
-export function indexByTimestamps(path: string, file: FileChunks): PacketIndex | undefined {
+export function* indexByTimestamps(path: string, file: FileChunks): IndexSteps {
   using reader = new RecordingReader(path);
   if (!reader.next()) return undefined;
-  const isOgg = reader.info.container === 'ogg';
-  const indexer = new Indexer(reader, file, isOgg);
-  reader.visitPackets((packet, start, frames) => indexer.take(packet, start, frames));
+  const indexer = new Indexer(reader, file);
+  const take = indexer.take.bind(indexer);
+  while (indexer.isIndexable && reader.visitPackets(PACKETS_A_STEP, take)) yield;
   return indexer.finish();
 }
 
@@ -32,11 +35,13 @@ class Indexer {
   /** The same packets as they lie in the file, for Ogg. */
   readonly #pages: OggPackets | undefined;
   readonly #isMp3: boolean;
-  #isIndexable = true;
+  /** False once something was met that an index cannot tell. */
+  isIndexable = true;
   /** Where the audio ends, once the end is met. */
   #end: number | undefined;
 
-  constructor(reader: RecordingReader, file: FileChunks, isOgg: boolean) {
+  constructor(reader: RecordingReader, file: FileChunks) {
+    const isOgg = reader.info.container === 'ogg';
     this.#file = file;
     this.#isMp3 = !isOgg;
     this.#builder = new PacketIndexBuilder(isOgg ? 'ogg' : 'plain', reader.packetCount, reader.position);
@@ -46,12 +51,12 @@ class Indexer {
   }
 
   take(packet: Packet, start: number | undefined, frames: number): void {
-    if (!this.#isIndexable) return;
-    this.#isIndexable = start === this.#builder.position && this.#cutEnd(packet, frames) && this.#add(packet, frames);
+    if (!this.isIndexable) return;
+    this.isIndexable = start === this.#builder.position && this.#cutEnd(packet, frames) && this.#add(packet, frames);
   }
 
   finish(): PacketIndex | undefined {
-    return this.#isIndexable ? this.#builder.finish(this.#end ?? this.#builder.position) : undefined;
+    return this.isIndexable ? this.#builder.finish(this.#end ?? this.#builder.position) : undefined;
   }
 
   /** Samples may be cut off behind the last packets, and nowhere else. In Ogg the last packet's duration leaves them out already. */

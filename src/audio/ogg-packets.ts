@@ -2,9 +2,11 @@ import type { FileChunks } from './file-chunks.js';
 import type { PacketStream } from './packet-index.js';
 
 const HEADER_BYTES = 27;
+const GRANULE_AT = 6;
 const SERIAL_AT = 14;
 const SEGMENTS_AT = 26;
 const IS_CONTINUED = 1;
+const IS_LAST = 4;
 /** A segment of this size is followed by more of its packet. */
 const FULL_SEGMENT = 255;
 
@@ -19,6 +21,8 @@ const FULL_SEGMENT = 255;
 export class OggPackets implements PacketStream {
   /** Offset of the page in which the last packet began, where it was the first to begin there. */
   pageOffset: number | undefined;
+  /** Whether no packet after the last one ends in the same page. */
+  isPageEnd = false;
   readonly #file: FileChunks;
   #serial: number | undefined;
   #nextPage: number;
@@ -26,6 +30,10 @@ export class OggPackets implements PacketStream {
   #at = 0;
   #lacing: Uint8Array = new Uint8Array(0);
   #lace = 0;
+  /** Behind the last segment of the page that ends a packet. */
+  #lastEnd = 0;
+  #granule = 0n;
+  #isLastPage = false;
   #isFirstInPage = true;
   #page = 0;
 
@@ -37,6 +45,21 @@ export class OggPackets implements PacketStream {
 
   #isContinued = false;
 
+  /** What the current page says of the position at its end. */
+  get granule(): number {
+    return Number(this.#granule);
+  }
+
+  /** Whether the current page says that it is the last one. */
+  get isLastPage(): boolean {
+    return this.#isLastPage;
+  }
+
+  /** Offset of the byte behind the current page. */
+  get pageEndOffset(): number {
+    return this.#nextPage;
+  }
+
   next(): Buffer | undefined {
     if (this.#lace >= this.#lacing.length && !this.#openPage()) return undefined;
     this.pageOffset = this.#isFirstInPage ? this.#page : undefined;
@@ -44,6 +67,7 @@ export class OggPackets implements PacketStream {
     const pieces: Buffer[] = [];
     for (;;) {
       const { size, isWhole } = this.#takeSegments();
+      this.isPageEnd = this.#lace === this.#lastEnd;
       const piece = this.#file.bytes(this.#at, size);
       if (piece.length < size) return undefined;
       this.#at += size;
@@ -64,6 +88,8 @@ export class OggPackets implements PacketStream {
       this.#serial ??= serial;
       if (serial !== this.#serial) return false;
       this.#isContinued = (header.readUInt8(5) & IS_CONTINUED) !== 0;
+      this.#isLastPage = (header.readUInt8(5) & IS_LAST) !== 0;
+      this.#granule = header.readBigInt64LE(GRANULE_AT);
       const segments = header.readUInt8(SEGMENTS_AT);
       const lacing = this.#file.bytes(offset + HEADER_BYTES, segments);
       if (lacing.length < segments) return false;
@@ -71,6 +97,7 @@ export class OggPackets implements PacketStream {
       this.#lace = 0;
       this.#at = offset + HEADER_BYTES + segments;
       this.#nextPage = this.#lacing.reduce((end, bytes) => end + bytes, this.#at);
+      this.#lastEnd = this.#lacing.findLastIndex((bytes) => bytes < FULL_SEGMENT) + 1;
       this.#page = offset;
       this.#isFirstInPage = true;
       if (segments > 0) return true;

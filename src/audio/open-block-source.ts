@@ -3,11 +3,14 @@ import { FileChunks } from './file-chunks.js';
 import { FlacSource } from './flac-source.js';
 import { indexByDecoding } from './index-by-decoding.js';
 import { indexByTimestamps } from './index-by-timestamps.js';
+import { indexVorbis } from './index-vorbis.js';
 import { IndexedSource } from './indexed-source.js';
 import type { ReadingMethod } from './indexed-source.js';
+import { AudioError } from './audio-error.js';
 import type { PacketIndex } from './packet-index.js';
-import type { PacketIndexes } from './packet-indexes.js';
-import { anchorStart, mp3Start, opusStart } from './packet-start.js';
+import type { BetweenSteps, IndexSteps, PacketIndexes } from './packet-indexes.js';
+import { anchorStart, mp3Start, opusStart, vorbisStart } from './packet-start.js';
+import { readOnePageFrames } from './one-page-vorbis.js';
 import { PlainWavSource } from './plain-wav-source.js';
 import type { RecordingInfo } from './recording-reader.js';
 import { SequentialSource } from './sequential-source.js';
@@ -19,20 +22,85 @@ import { SequentialSource } from './sequential-source.js';
  * @throws AudioError where it cannot be opened.
  */
 export function openBlockSource(path: string, indexes: PacketIndexes): BlockSource {
-  const wav = PlainWavSource.open(path);
-  if (wav !== undefined) return wav;
-  const flac = FlacSource.open(path);
-  if (flac !== undefined) return flac;
-  const sequential = new SequentialSource(path);
+  const opened = openWithoutIndex(path);
+  if (!(opened instanceof IndexableSource)) return opened;
+  return opened.orDispose(() => opened.finish(indexes));
+}
+
+/**
+ * The same, where other work is done between the steps of a first pass.
+ *
+ * @throws AudioError where it cannot be opened; what `between` throws.
+ */
+export async function openBlockSourceInTurns(
+  path: string,
+  indexes: PacketIndexes,
+  between: BetweenSteps,
+): Promise<BlockSource> {
+  const opened = openWithoutIndex(path);
+  if (!(opened instanceof IndexableSource)) return opened;
   try {
-    const method = indexMethod(sequential.info);
-    const index = method && indexes.get(path, () => makeIndex(path, sequential.info, method));
-    return method === undefined || index === undefined
-      ? sequential
-      : new IndexedSource(path, sequential, index, method);
+    await indexes.prepare(path, () => opened.makeIndex(), between);
   } catch (error) {
-    sequential[Symbol.dispose]();
+    opened.sequential[Symbol.dispose]();
     throw error;
+  }
+  return opened.orDispose(() => opened.finish(indexes));
+}
+
+/**
+ * The steps of making the index of a recording.
+ *
+ * @returns undefined for one that is reached without.
+ * @throws AudioError where it cannot be opened.
+ */
+export function indexSteps(path: string): IndexSteps | undefined {
+  const opened = openWithoutIndex(path);
+  if (opened instanceof IndexableSource) {
+    opened.sequential[Symbol.dispose]();
+    return opened.makeIndex();
+  }
+  opened[Symbol.dispose]();
+  return undefined;
+}
+
+function openWithoutIndex(path: string): BlockSource | IndexableSource {
+  const direct = PlainWavSource.open(path) ?? FlacSource.open(path);
+  if (direct !== undefined) return direct;
+  const sequential = new SequentialSource(path);
+  const method = indexMethod(sequential.info);
+  return method === undefined ? sequential : new IndexableSource(path, sequential, method);
+}
+
+/** A recording that is read by an index, before it is known whether it can have one. */
+class IndexableSource {
+  readonly sequential: SequentialSource;
+  readonly #path: string;
+  readonly #method: IndexMethod;
+
+  constructor(path: string, sequential: SequentialSource, method: IndexMethod) {
+    this.#path = path;
+    this.sequential = sequential;
+    this.#method = method;
+  }
+
+  *makeIndex(): IndexSteps {
+    using file = new FileChunks(this.#path);
+    return yield* this.#method.make(this.#path, file, this.sequential.info);
+  }
+
+  finish(indexes: PacketIndexes): BlockSource {
+    const index = indexes.get(this.#path, () => this.makeIndex());
+    return index === undefined ? this.sequential : new IndexedSource(this.#path, this.sequential, index, this.#method);
+  }
+
+  orDispose<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      this.sequential[Symbol.dispose]();
+      throw error;
+    }
   }
 }
 
@@ -40,22 +108,42 @@ export function openBlockSource(path: string, indexes: PacketIndexes): BlockSour
 const AAC_CONTAINERS = new Set(['mov', 'aac']);
 
 interface IndexMethod extends ReadingMethod {
-  make: (path: string, file: FileChunks, info: RecordingInfo) => PacketIndex | undefined;
+  make: (path: string, file: FileChunks, info: RecordingInfo) => IndexSteps;
 }
 
 function indexMethod({ container, codec }: RecordingInfo): IndexMethod | undefined {
-  const needsNewDecoder = codec === 'aac';
   if (container === 'mp3' && codec.startsWith('mp3')) {
-    return { make: indexByTimestamps, findStart: mp3Start, needsNewDecoder };
+    return { make: indexByTimestamps, findStart: mp3Start, needsNewDecoder: false };
   }
   if (container === 'ogg' && codec === 'opus') {
-    return { make: indexByTimestamps, findStart: opusStart, needsNewDecoder };
+    return { make: indexByTimestamps, findStart: opusStart, needsNewDecoder: false };
   }
-  const isCounted = (container === 'ogg' && codec === 'vorbis') || (AAC_CONTAINERS.has(container) && codec === 'aac');
-  return isCounted ? { make: indexByDecoding, findStart: anchorStart, needsNewDecoder } : undefined;
+  if (container === 'ogg' && codec === 'vorbis') {
+    return { make: indexVorbisOrDecode, ...VORBIS_READING };
+  }
+  if (AAC_CONTAINERS.has(container) && codec === 'aac') {
+    return { make: indexByDecoding, findStart: anchorStart, needsNewDecoder: true };
+  }
+  return undefined;
 }
 
-function makeIndex(path: string, info: RecordingInfo, { make }: IndexMethod): PacketIndex | undefined {
-  using file = new FileChunks(path);
-  return make(path, file, info);
+const VORBIS_READING: ReadingMethod = { findStart: vorbisStart, needsNewDecoder: false };
+
+/** Where blocks and pages do not agree on how long it is, all of it is decoded. */
+function* indexVorbisOrDecode(path: string, file: FileChunks, info: RecordingInfo): IndexSteps {
+  // A second at most, whose end the demuxer does not know.
+  if (readOnePageFrames(path) !== undefined) return undefined;
+  const index = yield* indexVorbis(path, file);
+  return index !== undefined && hasItsEnd(path, index) ? index : yield* indexByDecoding(path, file, info);
+}
+
+/** The last page may tell of more audio than there is. */
+function hasItsEnd(path: string, index: PacketIndex): boolean {
+  using source = new IndexedSource(path, new SequentialSource(path), index, VORBIS_READING);
+  try {
+    return source.decode(index.totalFrames - 1, () => false) === index.totalFrames;
+  } catch (error) {
+    if (error instanceof AudioError) return false;
+    throw error;
+  }
 }

@@ -44,6 +44,13 @@ export class PacketIndex {
     this.#frames = parts.frames;
   }
 
+  /** What the constructor takes. */
+  get parts(): PacketIndexParts {
+    const { layout, firstPacket, totalFrames, packets } = this;
+    const [checkpoints, sizes, frames] = [this.#checkpoints, this.#sizes, this.#frames];
+    return { layout, firstPacket, totalFrames, packets, checkpoints, sizes, frames };
+  }
+
   /** Memory that the index takes. */
   get bytes(): number {
     const { packets, offsets, frames } = this.#checkpoints;
@@ -97,13 +104,14 @@ export class PacketIndex {
 }
 
 /** One place in the file in so many packets. */
-interface Checkpoints {
+export interface Checkpoints {
   packets: Float64Array;
   offsets: Float64Array;
   frames: Float64Array;
 }
 
-interface PacketIndexParts {
+/** All that an index holds. */
+export interface PacketIndexParts {
   layout: PacketLayout;
   firstPacket: number;
   totalFrames: number;

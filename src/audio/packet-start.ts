@@ -33,9 +33,14 @@ export const opusStart: FindStart = (index, packet) => {
   return index.packetAt(index.startOf(packet) - OPUS_PREROLL_FRAMES);
 };
 
-/** Where decoding of Vorbis and AAC begins: at anchors so many packets apart, at each of which it was tried when the index was made. */
+/** A block of Vorbis overlaps the one before it, and nothing else of the past is remembered (Vorbis I, section 4.3.8). */
+const VORBIS_PREROLL_PACKETS = 2;
+
+export const vorbisStart: FindStart = (_, packet) => packet - VORBIS_PREROLL_PACKETS;
+
+/** Where decoding of AAC begins: at anchors so many packets apart, at each of which it was tried when the index was made. */
 export const ANCHOR_PACKETS = 64;
-/** A block of either overlaps the one before it. */
+/** A block overlaps the one before it. */
 export const ANCHOR_PREROLL_PACKETS = 4;
 
 export const anchorStart: FindStart = (_, packet) => {

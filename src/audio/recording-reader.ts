@@ -178,18 +178,24 @@ export class RecordingReader implements BlockReader {
   }
 
   /**
-   * Reads on to the end of the file, decodes nothing and shows each packet, which holds until the next one. To be called behind the first block.
+   * Reads on, decodes nothing and shows each packet, which holds until the next one. To be called behind the first block.
    *
+   * @param most packets that are read.
    * @param visit is given the packet, where its audio begins by the timestamps, and for how many frames it lasts.
+   * @returns whether there may be more.
    */
-  visitPackets(visit: (packet: Packet, startFrame: number | undefined, frames: number) => void): void {
+  visitPackets(most: number, visit: (packet: Packet, startFrame: number | undefined, frames: number) => void): boolean {
     if (this.#isPacketHeld) throw new TypeError('A packet was read that is not decoded yet');
-    while (this.#readPacket()) {
+    for (let count = 0; count < most; count += 1) {
+      if (!this.#readPacket()) {
+        this.#isDraining = true;
+        return false;
+      }
       const { pts, duration } = this.#packet;
       visit(this.#packet, this.#clock.positionOf(pts), this.#clock.framesOf(duration));
       this.#packet.unref();
     }
-    this.#isDraining = true;
+    return true;
   }
 
   /** Says so when the audio ended before what the header promises; to be asked once `next` has answered false. */

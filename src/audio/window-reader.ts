@@ -2,8 +2,10 @@ import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
 import type { Frame } from 'node-av/lib';
 import type { BlockSource } from './block-source.js';
 import { positionedLayout } from './channel-weights.js';
-import { openBlockSource } from './open-block-source.js';
+import { IndexFolder } from './index-folder.js';
+import { openBlockSource, openBlockSourceInTurns } from './open-block-source.js';
 import { PacketIndexes } from './packet-indexes.js';
+import type { BetweenSteps } from './packet-indexes.js';
 import type { RecordingInfo } from './recording-reader.js';
 import { SpanResampler, contextFramesOf } from './span-resampler.js';
 import type { ChannelMix } from './span-resampler.js';
@@ -17,6 +19,8 @@ export interface WindowReaderOptions {
   openFiles?: number;
   /** Memory for what is remembered of where packets lie; 64 MB by default. */
   indexBytes?: number;
+  /** Where that is kept from one process to the next; nowhere by default. */
+  indexFolder?: string;
 }
 
 /** A window of a recording as it was decoded. */
@@ -39,7 +43,7 @@ const RESAMPLER_SETS = 8;
 
 /**
  * Reads windows of many recordings, in any order: what comes out equals the same span of the whole recording resampled on a grid that begins at
- * the window's first frame. Recordings stay open for the next window, the least recently used one is closed first. All calls block.
+ * the window's first frame. Recordings stay open for the next window, the least recently used one is closed first. All calls but `prepare` block.
  */
 export class WindowReader implements Disposable {
   readonly #options: WindowReaderOptions;
@@ -47,9 +51,22 @@ export class WindowReader implements Disposable {
   readonly #resamplers = new Resamplers();
   readonly #indexes: PacketIndexes;
 
-  constructor(options: WindowReaderOptions) {
+  /** @param onNotice takes what is to be said of kept indexes: that one is of no use, or cannot be kept. */
+  constructor(options: WindowReaderOptions, onNotice?: (message: string) => void) {
     this.#options = options;
-    this.#indexes = new PacketIndexes(options.indexBytes ?? INDEX_BYTES);
+    const { indexBytes = INDEX_BYTES, indexFolder } = options;
+    const store = indexFolder === undefined ? undefined : new IndexFolder(indexFolder, onNotice);
+    this.#indexes = new PacketIndexes(indexBytes, store);
+  }
+
+  /**
+   * Opens a recording, so that the calls below find it open. Where that takes a first pass over it, other work is done in between.
+   *
+   * @returns undefined where it is open.
+   * @throws AudioError where it cannot be opened; what `between` throws.
+   */
+  prepare(path: string, between: BetweenSteps): Promise<void> | undefined {
+    return this.#sources.has(path) ? undefined : this.#prepare(path, between);
   }
 
   /** What the recording is. */
@@ -98,8 +115,17 @@ export class WindowReader implements Disposable {
     }
   }
 
+  async #prepare(path: string, between: BetweenSteps): Promise<void> {
+    const source = await openBlockSourceInTurns(path, this.#indexes, between);
+    if (this.#sources.has(path)) source[Symbol.dispose]();
+    else this.#use(path, source);
+  }
+
   #source(path: string): BlockSource {
-    const source = this.#sources.get(path) ?? openBlockSource(path, this.#indexes);
+    return this.#use(path, this.#sources.get(path) ?? openBlockSource(path, this.#indexes));
+  }
+
+  #use(path: string, source: BlockSource): BlockSource {
     // A map goes through its keys in the order in which they came: the one to close stands first.
     this.#sources.delete(path);
     this.#sources.set(path, source);

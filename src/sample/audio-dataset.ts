@@ -58,7 +58,7 @@ export async function createAudioDataset(options: AudioDatasetOptions): Promise<
   }
 }
 
-/** One excerpt a file and epoch, at random access. Its processes and open files are given back when it is disposed of. */
+/** One excerpt a file and epoch, at random access. Its processes and open files are given back by `close`, or at the end of `await using`. */
 export class AudioDataset implements AsyncIterable<Excerpt>, AsyncDisposable {
   readonly #files: FileSource;
   readonly #loader: ExcerptLoader;
@@ -102,8 +102,13 @@ export class AudioDataset implements AsyncIterable<Excerpt>, AsyncDisposable {
     return this.iterate();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Gives back processes and open files; what is being decoded rejects. The same as leaving the scope of `await using`. */
+  async close(): Promise<void> {
     await this.#loader[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 }
 

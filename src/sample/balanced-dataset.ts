@@ -80,7 +80,7 @@ export async function createBalancedDataset(options: BalancedDatasetOptions): Pr
   }
 }
 
-/** A mixture of groups, at random access. Its processes and open files are given back when it is disposed of. */
+/** A mixture of groups, at random access. Its processes and open files are given back by `close`, or at the end of `await using`. */
 export class BalancedDataset implements AsyncIterable<Excerpt>, AsyncDisposable {
   /** Names of the groups. */
   readonly groups: readonly string[];
@@ -139,8 +139,13 @@ export class BalancedDataset implements AsyncIterable<Excerpt>, AsyncDisposable 
     return this.iterate();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Gives back processes and open files; what is being decoded rejects. The same as leaving the scope of `await using`. */
+  async close(): Promise<void> {
     await this.#loader[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   #elementOf(index: number): BalancedElement {

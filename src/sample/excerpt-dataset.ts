@@ -22,6 +22,15 @@ export interface OutputOptions {
   openFiles?: number | undefined;
   /** Bytes that each of them remembers of where packets lie in compressed files. Default 64 MiB. */
   indexBytes?: number | undefined;
+  /**
+   * A folder where that is kept for the next process, each long file's once a first pass over it was made. Default: `indexes` in the folder of
+   * the scan, where one is given, which `cutroom scan` has filled; else nothing is kept.
+   */
+  indexFolder?: string | undefined;
+  /** Takes what is to be said of what is kept there: that it is of no use and made anew, or that it cannot be kept. */
+  onNotice?: ((message: string) => void) | undefined;
+  /** Stops what is being decoded; that, and what is asked for later, rejects with its reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /** `OutputOptions` with their defaults. */
@@ -67,13 +76,16 @@ export class ExcerptLoader implements AsyncDisposable {
   constructor(options: OutputOptions) {
     this.output = resolveOutput(options);
     const { sampleRate, mono, jobs } = this.output;
-    const { openFiles, indexBytes } = options;
+    const { openFiles, indexBytes, indexFolder, onNotice, signal } = options;
     this.#decoder = new ExcerptDecoder({
       sampleRate,
       mono,
       jobs,
       ...(openFiles === undefined ? {} : { openFiles }),
       ...(indexBytes === undefined ? {} : { indexBytes }),
+      ...(indexFolder === undefined ? {} : { indexFolder }),
+      onNotice,
+      signal,
     });
   }
 

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { AudioError } from '../audio/audio-error.js';
 import { channelWeights } from '../audio/channel-weights.js';
+import type { BetweenSteps } from '../audio/packet-indexes.js';
 import { LoudnessMeter } from '../audio/loudness-meter.js';
 import type { WindowReader, WindowSamples } from '../audio/window-reader.js';
 import { errorMessage } from '../errors.js';
@@ -52,11 +53,17 @@ export type ExcerptOutcome =
 /**
  * Decodes an excerpt.
  *
+ * @param between is called while a first pass over a long file is under way.
  * @throws AudioError where the file changed, or its audio is not to be had.
  */
-export function decodeExcerpt(reader: WindowReader, job: ExcerptJob): DecodedExcerpt {
+export async function decodeExcerpt(
+  reader: WindowReader,
+  job: ExcerptJob,
+  between: BetweenSteps,
+): Promise<DecodedExcerpt> {
   const { path, durationSeconds, padMode } = job;
   refuseChange(job);
+  await reader.prepare(path, between);
   const { sampleRate: fileRate } = reader.info(path);
   const { firstFrame, frames } = placeOf(reader, job, fileRate);
   const read = reader.read(path, firstFrame, (rate) => framesOf(durationSeconds, rate));
@@ -71,9 +78,13 @@ export function decodeExcerpt(reader: WindowReader, job: ExcerptJob): DecodedExc
 }
 
 /** `decodeExcerpt`, with a failure of the file as a value. */
-export function tryExcerpt(reader: WindowReader, job: ExcerptJob): ExcerptOutcome {
+export async function tryExcerpt(
+  reader: WindowReader,
+  job: ExcerptJob,
+  between: BetweenSteps,
+): Promise<ExcerptOutcome> {
   try {
-    return { kind: 'decoded', excerpt: decodeExcerpt(reader, job) };
+    return { kind: 'decoded', excerpt: await decodeExcerpt(reader, job, between) };
   } catch (error) {
     if (error instanceof AudioError) {
       return { kind: 'failed', reason: error.reason, state: error.state, hint: error.hint };

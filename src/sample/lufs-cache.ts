@@ -44,6 +44,7 @@ export class LufsCache implements Disposable {
   /** Bytes when the cache was made, in the order of `filepaths`; undefined where it does not tell. */
   readonly fileSizes: readonly (number | null)[] | undefined;
   readonly #bag: BagReader;
+  #isClosed = false;
   #indices: Map<string, number> | undefined;
 
   /** @see openLufsCache */
@@ -115,8 +116,15 @@ export class LufsCache implements Disposable {
     }
   }
 
-  [Symbol.dispose](): void {
+  /** Closes its file. The same as leaving the scope of `using`. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#bag[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 }
 

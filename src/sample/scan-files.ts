@@ -8,6 +8,8 @@ export interface ScanPlaces {
   failures: string;
   /** Written last: without it a scan is not whole. */
   metrics: string;
+  /** Where packets lie in long compressed files, for whoever draws windows of them. */
+  indexes: string;
   /** Holds the work in progress; gone when it is done. */
   workFolder: string;
   journal: string;
@@ -29,6 +31,7 @@ export function placesOf(folder: string): ScanPlaces {
     scan: path.join(folder, SCAN_NAME),
     failures: path.join(folder, FAILURES_NAME),
     metrics: path.join(folder, METRICS_NAME),
+    indexes: path.join(folder, 'indexes'),
     workFolder,
     journal: path.join(workFolder, 'journal'),
     spool: path.join(workFolder, 'spool'),

@@ -11,8 +11,12 @@ export interface WindowJob {
 }
 
 let reader: WindowReader | undefined;
+/** What the reader has to say while it does a job. */
+const notices: string[] = [];
 
-serveJobs<WindowJob>(({ options, job }) => {
-  reader ??= new WindowReader(options);
-  return Promise.resolve(tryExcerpt(reader, job));
+serveJobs<WindowJob>(async ({ options, job }, report) => {
+  reader ??= new WindowReader(options, (message) => void notices.push(message));
+  const outcome = await tryExcerpt(reader, job, () => report([]));
+  if (notices.length > 0) await report(notices.splice(0));
+  return outcome;
 });
