@@ -1,7 +1,7 @@
 import { AudioError } from './audio-error.js';
 import type { BlockReader } from './block-reader.js';
 import { cutSpans } from './cut-spans.js';
-import type { FrameSpan } from './cut-spans.js';
+import { frameSpan } from './frame-span.js';
 import { PlainWav } from './plain-wav.js';
 import { PlainWavReader } from './plain-wav-reader.js';
 import { RecordingReader } from './recording-reader.js';
@@ -11,7 +11,6 @@ import type { AudioFormat } from './sample-rates.js';
 import { createEncoder, createPcm16Encoder } from './snippet-encoder.js';
 import type { ByteSink, SnippetEncoder } from './snippet-encoder.js';
 import type { ChannelMix } from './span-resampler.js';
-import { endFrame, firstFrame } from './times.js';
 
 /** What to make of a recording. */
 export interface ConvertRequest {
@@ -60,13 +59,6 @@ export async function convertRecording(
 ): Promise<ConvertedFacts> {
   return (await takeSamples(request, sink, onPosition)) ?? (await decodeAndEncode(request, sink, onPosition));
 }
-
-/**
- * Times that are a frame's own, such as 8,001 / 16,000 s, were rounded to whole microseconds, and an end is the sum of two such: they mean
- * that frame, and neither the one before it nor one more.
- */
-const START_SLACK_MICROS = 0.5;
-const END_SLACK_MICROS = 1;
 
 /** Bytes that are read at once. */
 const READ_BYTES = 1 << 18;
@@ -165,16 +157,6 @@ function openReader(path: string): BlockReader {
   if (wav?.info.codec === 'pcm_s16le') return new PlainWavReader(wav);
   wav?.[Symbol.dispose]();
   return new RecordingReader(path);
-}
-
-/** A span in frames of the recording; all of it where there is none. */
-function frameSpan(span: ConvertRequest['span'], rate: number): FrameSpan {
-  const first = firstFrame((span?.start ?? 0) + START_SLACK_MICROS, rate);
-  const end = span?.end ?? null;
-  return {
-    firstFrame: first,
-    endFrame: end === null ? Infinity : Math.max(first + 1, endFrame(end - END_SLACK_MICROS, rate)),
-  };
 }
 
 /** Where the audio ended, in seconds, if that was before the span's own end, or left nothing of it. */

@@ -97,11 +97,22 @@ export class PlainWav implements Disposable {
     const bytes = Math.min(SNIFFED_BYTES, this.frames * this.bytesPerFrame);
     const start = new Uint16Array(bytes >> 1);
     readSync(this.#file, start, 0, start.byteLength, this.#dataOffset);
-    let marks = 0;
-    for (let at = 0; at + 1 < start.length; at += 1) {
-      const sample = start[at] ?? 0;
-      if (MARK_STARTS[sample] === 1 && MARKS.get(sample) === start[at + 1]) marks += 1;
-    }
-    return marks >= MARKS_OF_A_GUISE;
+    return countMarks(start) >= MARKS_OF_A_GUISE;
   }
+}
+
+/** Whether samples of 16 bits, as they lie in a file, are another format in the guise of PCM. */
+export function hasMarksOfGuise(pcm: Uint8Array): boolean {
+  const start = new Uint16Array(Math.min(SNIFFED_BYTES, pcm.length) >> 1);
+  new Uint8Array(start.buffer).set(pcm.subarray(0, start.byteLength));
+  return countMarks(start) >= MARKS_OF_A_GUISE;
+}
+
+function countMarks(start: Uint16Array): number {
+  let marks = 0;
+  for (let at = 0; at + 1 < start.length; at += 1) {
+    const sample = start[at] ?? 0;
+    if (MARK_STARTS[sample] === 1 && MARKS.get(sample) === start[at + 1]) marks += 1;
+  }
+  return marks;
 }

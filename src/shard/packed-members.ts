@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { CutroomError, errorMessage } from '../errors.js';
 import { members } from '../tar/reader.js';
+import { withoutSubNumber } from '../tar/sample-key.js';
 import type { PackedProblem } from './packed-problem.js';
 import { isAudioName, isLoaderMeta, sampleKey } from './sample-key.js';
 import { reasonOf } from './shard-problem.js';
@@ -77,7 +78,7 @@ export class PackedMembers {
 
   /** The member that a row names: by its very name, without the "-subN" of NeMo's repeated files, or by its id as ATdataset finds it. */
   find(name: string): PackedMember | undefined {
-    for (const wanted of [name, name.replace(/-sub\d+(?=(?:\.[^./]*)?$)/u, '')]) {
+    for (const wanted of [name, withoutSubNumber(name)]) {
       const index = this.#byName.get(wanted);
       if (index !== undefined) return this.#describe(index, wanted);
     }

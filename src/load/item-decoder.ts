@@ -1,0 +1,164 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { AudioError } from '../audio/audio-error.js';
+import { UtteranceReader } from '../audio/utterance-reader.js';
+import type { UtteranceSamples, UtteranceWish } from '../audio/utterance-reader.js';
+import { errorMessage, systemCode } from '../errors.js';
+import { ItemFault } from '../shard/item-fault.js';
+import { isMemberAt } from '../shard/member-before.js';
+import { BLOCK_BYTES } from '../tar/header.js';
+import type { DecodeOutcome, DecodeRequest } from './decode-request.js';
+
+/** As `DecodeOutcome`, with 16-bit samples where nothing was done to them. */
+export type ItemOutcome =
+  (UtteranceSamples & { kind: 'decoded'; bytes: Uint8Array | undefined }) | Extract<DecodeOutcome, { kind: 'failed' }>;
+
+/** Tars and files that stay open. */
+const OPEN_FILES = 64;
+
+/** Decodes one item after the other. All calls block. */
+export class ItemDecoder implements Disposable {
+  readonly #reader = new UtteranceReader();
+  readonly #files = new Map<string, number>();
+
+  /** Never throws for the fault of an item. */
+  decode(request: DecodeRequest): ItemOutcome {
+    try {
+      return this.#decode(request);
+    } catch (error) {
+      return describeFailure(error, request);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader[Symbol.dispose]();
+    for (const file of this.#files.values()) closeSync(file);
+    this.#files.clear();
+  }
+
+  #decode(request: DecodeRequest): ItemOutcome {
+    const { path, inside, span, sampleRate, speed, wantsBytes } = request;
+    const wish: UtteranceWish = {
+      span: span && { start: span.startMicros, end: span.endMicros },
+      sampleRate,
+      speed,
+    };
+    const bytes = inside === undefined ? undefined : this.#readMember(request, inside);
+    const decoded =
+      bytes === undefined || inside === undefined
+        ? this.#reader.readFile(path, wish)
+        : this.#reader.readBytes(bytes, inside.name, wish);
+    if (decoded.samples.length === 0) throw pastEnd(request);
+    return { kind: 'decoded', ...decoded, bytes: wantsBytes ? (bytes ?? this.#readWhole(path)) : undefined };
+  }
+
+  /** Reads a member with the header before it, which tells whether the tar is still the one that was indexed. */
+  #readMember(request: DecodeRequest, inside: NonNullable<DecodeRequest['inside']>): Buffer {
+    const { path } = request;
+    const { offsetBytes, sizeBytes, name } = inside;
+    const file = this.#open(path, titleOf(request));
+    if (sizeBytes === 0) {
+      throw new ItemFault('empty_recording', `Cannot read ${titleOf(request)}: the member is empty`);
+    }
+    const start = offsetBytes - BLOCK_BYTES;
+    const bytes = start < 0 ? Buffer.alloc(0) : readAt(file, start, BLOCK_BYTES + sizeBytes, request);
+    const read = (at: number, lengthBytes: number): Buffer =>
+      at === start ? bytes.subarray(0, lengthBytes) : readAt(file, at, lengthBytes, request);
+    const isThere =
+      bytes.length === BLOCK_BYTES + sizeBytes && isMemberAt(read, { name, offset: offsetBytes, size: sizeBytes });
+    if (isThere) return bytes.subarray(BLOCK_BYTES);
+    this.#close(path);
+    throw new ItemFault(
+      'changed_tar',
+      `Cannot read ${titleOf(request)}: the tar does not hold it at byte ${offsetBytes.toLocaleString('en-US')}`,
+      { hint: 'The tar changed since it was indexed: start anew.' },
+    );
+  }
+
+  #readWhole(path: string): Buffer {
+    const request = { path, inside: undefined };
+    const file = this.#open(path, titleOf(request));
+    return readAt(file, 0, fstatSync(file).size, request);
+  }
+
+  #open(path: string, title: string): number {
+    const file = this.#files.get(path) ?? openFile(path, title);
+    // A map goes through its keys in the order in which they came: the one to close stands first.
+    this.#files.delete(path);
+    this.#files.set(path, file);
+    if (this.#files.size > OPEN_FILES) this.#close([...this.#files.keys()][0] ?? '');
+    return file;
+  }
+
+  #close(path: string): void {
+    const file = this.#files.get(path);
+    if (file !== undefined) closeSync(file);
+    this.#files.delete(path);
+  }
+}
+
+/** An item whose decoder process ended or hung at it. */
+export function describeCrash(request: DecodeRequest, how: string): ItemOutcome {
+  return {
+    kind: 'failed',
+    reason: 'corrupt_recording',
+    message: `Cannot read ${titleOf(request)}: decoding it ${how}`,
+    hint: 'Decode the recording with another program, or leave it out.',
+  };
+}
+
+function openFile(path: string, title: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    const code = systemCode(error);
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+    const state = isMissing ? 'there is no such file' : (code ?? errorMessage(error));
+    const reason = isMissing ? 'missing_recording' : 'unreadable_recording';
+    throw new ItemFault(reason, `Cannot read ${title}: ${state}`, { cause: error });
+  }
+}
+
+function readAt(
+  file: number,
+  position: number,
+  lengthBytes: number,
+  request: Pick<DecodeRequest, 'path' | 'inside'>,
+): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(lengthBytes);
+  let filled = 0;
+  try {
+    while (filled < lengthBytes) {
+      const read = readSync(file, bytes, filled, lengthBytes - filled, position + filled);
+      if (read === 0) break;
+      filled += read;
+    }
+  } catch (error) {
+    const state = systemCode(error) ?? errorMessage(error);
+    throw new ItemFault('unreadable_recording', `Cannot read ${titleOf(request)}: ${state} at byte ${position}`, {
+      cause: error,
+    });
+  }
+  return bytes.subarray(0, filled);
+}
+
+function titleOf({ path, inside }: Pick<DecodeRequest, 'path' | 'inside'>): string {
+  return inside === undefined ? `"${path}"` : `${JSON.stringify(inside.name)} in "${path}"`;
+}
+
+function pastEnd(request: DecodeRequest): ItemFault {
+  const start = (request.span?.startMicros ?? 0) / 1_000_000;
+  const message = `Cannot read ${titleOf(request)}: its span begins at ${start} s, behind the end of the audio`;
+  return new ItemFault('past_end', message);
+}
+
+function describeFailure(error: unknown, request: DecodeRequest): ItemOutcome {
+  if (error instanceof ItemFault) {
+    return { kind: 'failed', reason: error.reason, message: error.message, hint: error.hint };
+  }
+  if (error instanceof AudioError) {
+    const message = `Cannot read ${titleOf(request)}: ${error.state}`;
+    return { kind: 'failed', reason: error.reason, message, hint: error.hint };
+  }
+  const message = `Cannot read ${titleOf(request)}: ${errorMessage(error)}`;
+  return { kind: 'failed', reason: 'decoder_failed', message, hint: undefined };
+}
