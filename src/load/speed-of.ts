@@ -27,6 +27,11 @@ export function createSpeedOf(seed: number, speeds: readonly number[] | undefine
   return (item, pass) => speeds[Math.floor((randomOf(pass)(item % WORD, high(item)) / WORD) * speeds.length)] ?? first;
 }
 
+/** Whole microseconds, rounded up, of audio that is played so much faster. */
+export function atSpeed(durationMicros: number, speed: number): number {
+  return speed === 1 ? durationMicros : Math.ceil(durationMicros / speed);
+}
+
 /** The numbers of each pass, for one role; the lane is free where items are below 2^32. */
 export function passRandom(seed: number, role: string): (pass: number) => KeyedRandom {
   const known = new Map<number, KeyedRandom>();

@@ -1,0 +1,36 @@
+import { UsageError } from '../errors.js';
+import type { LoaderState } from './epoch-plan.js';
+
+/**
+ * Checks a state that may come from anywhere.
+ *
+ * @throws {UsageError} when it is none, or of another seed.
+ */
+export function checkLoaderState(state: LoaderState, seed: number): void {
+  for (const [name, least] of [
+    ['epoch', 0],
+    ['batch', 0],
+    ['ranks', 1],
+  ] as const) {
+    const value: unknown = state[name];
+    if (!(Number.isSafeInteger(value) && (value as number) >= least)) {
+      throw new UsageError(`Cannot resume: "${name}" of the state is ${JSON.stringify(value)}`, {
+        hint: `A state is {seed, epoch, batch, ranks}: ${name} is a whole number from ${least} on.`,
+      });
+    }
+  }
+  if (state.seed !== seed) {
+    throw new UsageError(`Cannot resume: the state is of seed ${state.seed}, and the loader's is ${seed}`, {
+      hint: `Give the seed ${state.seed}, or start anew.`,
+    });
+  }
+}
+
+/** @throws {UsageError} when the epoch has fewer batches than were taken. */
+export function checkTakenBatches(state: LoaderState, batchCount: number): void {
+  if (state.batch <= batchCount) return;
+  throw new UsageError(
+    `Cannot resume: the state has taken ${state.batch} batches of epoch ${state.epoch}, which has ${batchCount}`,
+    { hint: 'The sources or limits are not those that the state was written with: give the same, or start anew.' },
+  );
+}
