@@ -1,0 +1,128 @@
+import { setImmediate } from 'node:timers/promises';
+import { CanceledError, CutroomError, UsageError } from '../errors.js';
+import type { PlanReport } from '../load/epoch-plan.js';
+import type { ItemTable } from '../load/item-table.js';
+import { createPlanner, type PlanWarning } from '../load/plan-epochs.js';
+import type { PlannerOptions } from '../load/plan-settings.js';
+import type { BarChart } from '../sample/histogram.js';
+import { chartOfBuckets, chartOfEpoch, chartOfSteps } from './batch-charts.js';
+import { batchesAsJson, formatBatches, type StrategyOutcome } from './batches-summary.js';
+import type { BatchesFlags } from './commands/batches.js';
+import type { CliContext } from './context.js';
+import { formatBars } from './histogram-bars.js';
+import { filtersOf, needsTokens, readPlanOptions, readSources, requireLimit } from './load-options.js';
+import { formatFaults, openTable } from './open-table.js';
+import { refuseEarlierPlot, writePlot } from './plot-file.js';
+import { ProgressLine } from './progress-line.js';
+
+/** Exit code when rows are faulty and that was not allowed. */
+const DATA_EXIT_CODE = 1;
+const DEFAULT_COLUMNS = 80;
+const STRATEGIES = ['exact', 'scatter', 'replicate'] as const;
+
+/** Runs `cutroom batches`. */
+export async function runBatches(context: CliContext, flags: BatchesFlags, paths: readonly string[]): Promise<void> {
+  const { stdout, stderr } = context.process;
+  if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other');
+  const options: PlannerOptions = { ...(await readPlanOptions(flags)), worldSize: flags.worldSize };
+  requireLimit(options);
+  await refuseEarlierPlot(flags.plot, flags.overwrite);
+  const line = new ProgressLine(stderr, flags.quiet);
+  try {
+    const started = performance.now();
+    const source = await readSources(flags, paths);
+    const request = {
+      source,
+      filters: filtersOf(flags),
+      tokenizer: flags.tokenizer,
+      needsTokens: needsTokens(flags, options),
+    };
+    const table = await openTable(context, request, line);
+    const openSeconds = (performance.now() - started) / 1000;
+    const planStarted = performance.now();
+    const planner = createPlanner(table, options);
+    const first = planner.planEpoch(0);
+    const planSeconds = (performance.now() - planStarted) / 1000;
+    const reports: PlanReport[] = [];
+    for (let epoch = 0; epoch < flags.epochs; epoch += 1) {
+      await pause(context, line, `planning: epoch ${epoch} of ${flags.epochs}`);
+      reports.push((epoch === 0 ? first : planner.planEpoch(epoch)).report());
+    }
+    const strategies = flags.worldSize === 1 ? [] : await compareStrategies(context, table, options, reports[0]!, line);
+    line.end();
+    const result = { table, worldSize: flags.worldSize, reports, strategies, openSeconds, planSeconds };
+    if (!flags.quiet) tellWarnings(context, table, planner.warnings, flags.verbose);
+    if (flags.json) stdout.write(`${JSON.stringify(batchesAsJson(result))}\n`);
+    else if (!flags.quiet) {
+      stdout.write(`${formatBatches(result, flags.verbose)}\n`);
+      const bars = flags.histogram ? [chartOfSteps(reports)] : [];
+      if (flags.histogram) stdout.write(`\n${formatBars(bars, stdout.columns ?? DEFAULT_COLUMNS)}\n`);
+    }
+    if (flags.plot !== undefined) {
+      await writePlot(flags.plot, chartsOf(reports));
+      if (!flags.quiet) stderr.write(`Plotted as ${flags.plot}\n`);
+    }
+    if (table.left.firstFaults.length > 0 && flags.onError === 'fail') context.process.exitCode = DATA_EXIT_CODE;
+  } finally {
+    line.end();
+  }
+}
+
+/** Plans are made in one go: between two of them the signal is looked at. */
+async function pause(context: CliContext, line: ProgressLine, what: string): Promise<void> {
+  line.show(() => what);
+  await setImmediate();
+  if (context.signal.aborted) throw new CanceledError('The planning was stopped', { cause: context.signal.reason });
+}
+
+/** What every strategy would make of the first epoch; the one that was asked for is known. */
+async function compareStrategies(
+  context: CliContext,
+  table: ItemTable,
+  options: PlannerOptions,
+  known: PlanReport,
+  line: ProgressLine,
+): Promise<StrategyOutcome[]> {
+  const outcomes: StrategyOutcome[] = [];
+  for (const strategy of STRATEGIES) {
+    await pause(context, line, `planning: strategy ${strategy}`);
+    if (strategy === options.strategy) outcomes.push({ strategy, report: known, reason: undefined });
+    else outcomes.push(tryStrategy(table, { ...options, strategy, strict: false }, strategy));
+  }
+  return outcomes;
+}
+
+function tryStrategy(
+  table: ItemTable,
+  options: PlannerOptions,
+  strategy: StrategyOutcome['strategy'],
+): StrategyOutcome {
+  try {
+    return { strategy, report: createPlanner(table, options).planEpoch(0).report(), reason: undefined };
+  } catch (error) {
+    // Sources without shards, for example, are no fault of who did not ask for them to be dealt out.
+    if (error instanceof CutroomError) return { strategy, report: undefined, reason: error.message };
+    throw error;
+  }
+}
+
+function chartsOf(reports: readonly PlanReport[]): BarChart[] {
+  const [first] = reports;
+  if (first === undefined) return [];
+  const buckets = chartOfBuckets(first);
+  return [chartOfSteps(reports), chartOfEpoch(first, 0), ...(buckets === undefined ? [] : [buckets])];
+}
+
+function tellWarnings(
+  context: CliContext,
+  table: ItemTable,
+  warnings: readonly PlanWarning[],
+  isVerbose: boolean,
+): void {
+  const { stderr } = context.process;
+  for (const { message, hint } of warnings) {
+    stderr.write(`warning: ${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`);
+  }
+  const faults = formatFaults(table.left, isVerbose);
+  if (faults !== undefined) stderr.write(`${faults}\n`);
+}
