@@ -6,6 +6,8 @@ export interface AppliedAugmentation {
   gainDb: number | undefined;
   /** Item of the noise source and where it was begun, and the ratio of signal to noise. */
   noise: { path: string; offsetSamples: number; snrDb: number } | undefined;
+  /** By how much it was turned down to a peak of full scale (`clipGuard`), in dB. */
+  guardDb: number | undefined;
 }
 
 /** What a trainer takes. */
@@ -51,6 +53,7 @@ export interface ItemFailure {
   /** `missing_member`, `missing_recording`, `corrupt_recording` … */
   reason: string;
   message: string;
+  hint: string | undefined;
   /** The id of the item that stands in its place; undefined where the batch is shorter by it. */
   replacedBy: string | undefined;
 }

@@ -1,0 +1,175 @@
+import { InputError } from '../errors.js';
+import type { AudioOutcome, AudioReader } from './audio-reader.js';
+import type { Augmenter, DecodedNoise, DrawnAugmentation } from './augment.js';
+import type { AppliedAugmentation, Batch, ItemFailure } from './batch.js';
+import { collate } from './collate.js';
+import type { CollatedItem } from './collate.js';
+import type { DescribedItem, ItemDescriber } from './described-item.js';
+import type { LoaderState, PlannedBatch } from './epoch-plan.js';
+import { failureOf } from './item-failure.js';
+import type { NoiseMixer } from './noise-mixer.js';
+import type { Replacements } from './replacements.js';
+import type { SpeedOf } from './speed-of.js';
+
+/** What becomes of the place of an item that cannot be read. */
+export type OnItemError = 'replace' | 'drop' | 'raise';
+
+export interface BatchMakerParts {
+  describer: ItemDescriber;
+  audio: AudioReader;
+  speedOf: SpeedOf;
+  replacements: Replacements;
+  onItemError: OnItemError;
+  copies: number;
+  wantsBytes: boolean;
+  /** Hz of a batch without items; of others that of the audio. */
+  sampleRate: number | null;
+  augmenter: Augmenter | undefined;
+  noises: NoiseMixer | undefined;
+}
+
+/** One item's place in a batch. */
+interface Place {
+  /** Of the plan: all that is drawn hangs on it, whatever takes the place. */
+  item: number;
+  pass: number;
+  speed: number;
+  isPad: boolean;
+  /** What stands in it. */
+  described: DescribedItem;
+  outcome: AudioOutcome;
+  failures: ItemFailure[];
+}
+
+type Decoded = AudioOutcome & { kind: 'decoded' };
+
+/** Makes batches of what the plan says: a pure function of the planned batch, but for the time it takes. */
+export class BatchMaker {
+  readonly #parts: BatchMakerParts;
+
+  constructor(parts: BatchMakerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @param state the state after the batch
+   * @throws the signal's reason.
+   * @throws InputError for an item that cannot be read, where errors are to be raised; or when a manifest cannot be read any more.
+   */
+  async make(planned: PlannedBatch, state: LoaderState, signal: AbortSignal): Promise<Batch> {
+    const places = await this.#read(planned, signal);
+    if (this.#parts.onItemError === 'raise') raiseFirst(places);
+    if (this.#parts.onItemError === 'replace') await this.#replace(places, signal);
+    const failures = places.flatMap((place) => place.failures);
+    const filled = places.filter((place): place is Place & { outcome: Decoded } => place.outcome.kind === 'decoded');
+    const { copies, wantsBytes, sampleRate } = this.#parts;
+    const collated = collate(filled.map(toCollated), copies, wantsBytes);
+    const { augmentations, noiseFailures } = await this.#augment(filled, collated, signal);
+    return {
+      ...collated,
+      sampleRate: filled[0]?.outcome.sampleRate ?? sampleRate ?? 0,
+      augmentations,
+      epoch: planned.epoch,
+      step: planned.step,
+      rank: planned.rank,
+      bucket: planned.bucket,
+      padCount: filled.filter(({ isPad }) => isPad).length,
+      failures: [...failures, ...noiseFailures],
+      state,
+    };
+  }
+
+  async #read({ items, passes, padCount }: PlannedBatch, signal: AbortSignal): Promise<Place[]> {
+    const { describer, audio, speedOf } = this.#parts;
+    if (items.length === 0) return [];
+    const described = await describer.describe([...items]);
+    const wanted = described.map((description, at) => ({
+      audio: description.audio,
+      speed: speedOf(items[at]!, passes[at] ?? 0),
+    }));
+    const outcomes = await audio.read(wanted, signal);
+    return described.map((description, at) => {
+      const outcome = outcomes[at]!;
+      return {
+        item: items[at]!,
+        pass: passes[at] ?? 0,
+        speed: wanted[at]!.speed,
+        isPad: at >= items.length - padCount,
+        described: description,
+        outcome,
+        failures: outcome.kind === 'failed' ? [failureOf(description, outcome)] : [],
+      };
+    });
+  }
+
+  /** Fills the places of items that could not be read, as far as what is offered for them can be read. */
+  async #replace(places: readonly Place[], signal: AbortSignal): Promise<void> {
+    const { describer, audio, replacements } = this.#parts;
+    const open = places.flatMap((place) => {
+      return place.outcome.kind === 'failed' ? [{ place, offers: replacements.offers(place.item, place.pass) }] : [];
+    });
+    for (let attempt = 0; ; attempt += 1) {
+      const asked = open.flatMap(({ place, offers }) => {
+        const item = offers[attempt];
+        return place.outcome.kind === 'failed' && item !== undefined ? [{ place, item }] : [];
+      });
+      if (asked.length === 0) return;
+      const described = await describer.describe(asked.map(({ item }) => item));
+      const outcomes = await audio.read(
+        asked.map(({ place }, at) => ({ audio: described[at]!.audio, speed: place.speed })),
+        signal,
+      );
+      for (const [at, { place }] of asked.entries()) {
+        const outcome = outcomes[at]!;
+        const description = described[at]!;
+        if (outcome.kind === 'failed') {
+          place.failures.push(failureOf(description, outcome));
+          continue;
+        }
+        place.outcome = outcome;
+        place.described = description;
+        place.failures = place.failures.map((failure) => ({ ...failure, replacedBy: description.id }));
+      }
+    }
+  }
+
+  async #augment(
+    places: readonly (Place & { outcome: Decoded })[],
+    { audio, shape: [count, longest], audioLengths }: Pick<Batch, 'audio' | 'shape' | 'audioLengths'>,
+    signal: AbortSignal,
+  ): Promise<{ augmentations: AppliedAugmentation[] | undefined; noiseFailures: ItemFailure[] }> {
+    const { augmenter, noises } = this.#parts;
+    if (augmenter === undefined) return { augmentations: undefined, noiseFailures: [] };
+    const drawn = Array.from({ length: count }, (_, at): DrawnAugmentation => {
+      const { item, pass } = places[at % places.length]!;
+      return augmenter.draw(item, pass, Math.floor(at / places.length));
+    });
+    const wanted = drawn.flatMap(({ noise }, at) => {
+      return noise === undefined ? [] : [{ at, drawn: noise, samples: audioLengths[at] ?? 0 }];
+    });
+    const read = noises === undefined ? undefined : await noises.read(wanted, signal);
+    const noiseOf = new Map<number, DecodedNoise | undefined>(wanted.map(({ at }, slot) => [at, read?.noises[slot]]));
+    const augmentations = drawn.map((changes, at) => {
+      const signalSamples = audio.subarray(at * longest, at * longest + (audioLengths[at] ?? 0));
+      return augmenter.apply(signalSamples, places[at % places.length]!.speed, changes, noiseOf.get(at));
+    });
+    return { augmentations, noiseFailures: read?.failures ?? [] };
+  }
+}
+
+function toCollated({ described, outcome, speed }: Place & { outcome: Decoded }): CollatedItem {
+  const { text, id, row, source, audio } = described;
+  // Bytes of a whole file are not those of the span that the item is.
+  const isWhole = audio.kind === 'encoded' && audio.place.span === undefined && speed === 1;
+  const bytes = isWhole ? outcome.bytes : undefined;
+  return { samples: outcome.samples, text, id, row: { ...outcome.facts, ...row }, source, bytes };
+}
+
+/** @throws InputError for the first item that could not be read. */
+function raiseFirst(places: readonly Place[]): void {
+  const [failure] = places.flatMap((place) => place.failures);
+  if (failure === undefined) return;
+  const { source, id, message, hint, manifestPath, lineNumber } = failure;
+  const options = manifestPath === '' ? {} : { path: manifestPath, line: lineNumber };
+  throw new InputError(`Cannot load item "${id}" of "${source}": ${message}`, { hint, ...options });
+}

@@ -1,0 +1,59 @@
+/** One item of a batch, decoded. */
+export interface CollatedItem {
+  samples: Float32Array;
+  text: string;
+  id: string;
+  row: Readonly<Record<string, unknown>>;
+  source: string;
+  bytes: Uint8Array | undefined;
+}
+
+/** The part of a batch that its items decide. */
+export interface Collated {
+  audio: Float32Array<ArrayBuffer>;
+  shape: [count: number, samples: number];
+  audioLengths: Int32Array;
+  text: string[];
+  ids: string[];
+  rows: Readonly<Record<string, unknown>>[];
+  source: string[];
+  bytes: (Uint8Array | undefined)[] | undefined;
+}
+
+/**
+ * Lays items behind one another in one array, each filled up by zeros to the longest:
+ *
+ * ```
+ * two items, two copies    a a a a        copy 1 of all,
+ *                          b b 0 0
+ *                          a a a a        copy 2 of all
+ *                          b b 0 0
+ * ```
+ *
+ * @param wantsBytes whether `bytes` is there at all
+ */
+export function collate(items: readonly CollatedItem[], copies: number, wantsBytes: boolean): Collated {
+  const count = items.length * copies;
+  const longest = items.reduce((most, { samples }) => Math.max(most, samples.length), 0);
+  const audio = new Float32Array(count * longest);
+  const audioLengths = new Int32Array(count);
+  for (let place = 0; place < count; place += 1) {
+    const { samples } = items[place % items.length]!;
+    audio.set(samples, place * longest);
+    audioLengths[place] = samples.length;
+  }
+  const ofAll = <T>(field: (item: CollatedItem) => T): T[] => {
+    const values = items.map((item) => field(item));
+    return Array.from({ length: copies }, () => values).flat();
+  };
+  return {
+    audio,
+    shape: [count, longest],
+    audioLengths,
+    text: ofAll(({ text }) => text),
+    ids: ofAll(({ id }) => id),
+    rows: ofAll(({ row }) => row),
+    source: ofAll(({ source }) => source),
+    bytes: wantsBytes ? ofAll(({ bytes }) => bytes) : undefined,
+  };
+}

@@ -1,0 +1,125 @@
+import { UsageError } from '../errors.js';
+import { AudioReader } from './audio-reader.js';
+import { Augmenter } from './augment.js';
+import { BatchMaker } from './batch-maker.js';
+import { createDecoder } from './decode-pool.js';
+import { TableDescriber } from './describe-items.js';
+import { ItemRows } from './item-rows.js';
+import type { ItemTable } from './item-table.js';
+import { Loader } from './loader.js';
+import { resolveLoaderOptions } from './loader-options.js';
+import type { LoaderOptions, LoaderSettings, LoaderWarning } from './loader-options.js';
+import { NoiseMixer } from './noise-mixer.js';
+import { noisesOfFiles, noisesOfTable } from './noise-source.js';
+import type { NoiseSource } from './noise-source.js';
+import { openSources } from './open-sources.js';
+import { createPlanner } from './plan-epochs.js';
+import type { PlannerOptions } from './plan-settings.js';
+import { Replacements } from './replacements.js';
+import { ShardIndexes } from './shard-indexes.js';
+import { toSourceSpec } from './source-spec.js';
+import { flattenSources } from './source-tree.js';
+import type { ExcerptDataset, SourceSpec } from './sources.js';
+import { describeLosses } from './table-warnings.js';
+
+/**
+ * Opens sources, plans batches of all their items from the manifests alone, and decodes them when they are asked for. Each epoch has each item
+ * exactly once over all ranks and workers, unless options say otherwise; what then is left out or repeated stands in `warnings`.
+ *
+ * @throws UsageError or RangeError when options are wrong or do not go together, or a strategy loses items and `strict` is set.
+ * @throws InputError when a source cannot be read, none of its rows is left, or an item is alone above a limit.
+ * @throws the reason of the signal.
+ */
+export async function createLoader(options: LoaderOptions): Promise<Loader> {
+  const settings = resolveLoaderOptions(options);
+  const warnings = new Warnings(options.onWarning);
+  const shards = new ShardIndexes(options.indexes ?? 'memory', (note) => warnings.add(note));
+  const spec = toSourceSpec(options.source);
+  const table = await openTable(spec, options);
+  refuseSpeedOfExcerpts(table, options);
+  const planner = createPlanner(table, plannerOptions(options, settings));
+  for (const warning of [...describeLosses(table), ...planner.warnings]) warnings.add(warning);
+  const noiseTable = await openNoiseTable(options, settings);
+  const decoder = createDecoder({ jobs: settings.jobs });
+  const rows = new ItemRows(table, { textField: options.textField });
+  const noiseRows = noiseTable && new ItemRows(noiseTable);
+  const noises = chooseNoises(settings, noiseTable, noiseRows, shards);
+  const { augment, sampleRate, rawBytes, numCopies, onItemError } = settings;
+  const hasAugmentations = augment !== undefined || (options.speeds ?? []).length > 0;
+  const maker = new BatchMaker({
+    describer: new TableDescriber(table, rows, shards, datasetsOf(spec)),
+    audio: new AudioReader(decoder, sampleRate, rawBytes),
+    speedOf: planner.speedOf,
+    replacements: new Replacements(table, planner.seed),
+    augmenter: hasAugmentations ? new Augmenter(planner.seed, augment ?? {}) : undefined,
+    noises: noises && new NoiseMixer(noises, new AudioReader(decoder, sampleRate, false), sampleRate ?? 0),
+    ...{ onItemError, copies: numCopies, wantsBytes: rawBytes, sampleRate },
+  });
+  return new Loader({
+    ...{ table, planner, maker, settings, signal: options.signal },
+    warnings: () => warnings.all,
+    release: async () => {
+      await Promise.all([decoder.close(), rows.close(), noiseRows?.close()]);
+    },
+  });
+}
+
+async function openTable(spec: SourceSpec, options: LoaderOptions): Promise<ItemTable> {
+  const { filters, tokenizer, textField, signal, onProgress, tokenBuckets, bins } = options;
+  const needsTokens = tokenizer !== undefined || tokenBuckets !== undefined || Array.isArray(bins?.[0]);
+  return await openSources(spec, { filters, tokenizer, textField, signal, onProgress, needsTokens });
+}
+
+function plannerOptions(options: LoaderOptions, { worldSize, numCopies }: LoaderSettings): PlannerOptions {
+  return { ...options, worldSize, numCopies };
+}
+
+/** @throws UsageError */
+function refuseSpeedOfExcerpts(table: ItemTable, { speeds = [] }: LoaderOptions): void {
+  if (speeds.length === 0 || table.leaves.every(({ excerpts }) => excerpts === undefined)) return;
+  throw new UsageError('Excerpts have one duration, and cannot be sped up', {
+    hint: 'Leave out speeds, or make a source of their recordings.',
+  });
+}
+
+/** Of each leaf of the table, in its order. */
+function datasetsOf(spec: SourceSpec): (ExcerptDataset | undefined)[] {
+  return flattenSources(spec).leaves.map((leaf) => (leaf.spec.type === 'excerpts' ? leaf.spec.dataset : undefined));
+}
+
+async function openNoiseTable(options: LoaderOptions, { augment }: LoaderSettings): Promise<ItemTable | undefined> {
+  const source = augment?.noise?.source;
+  if (source === undefined) return undefined;
+  const table = await openSources(toSourceSpec(source), { signal: options.signal });
+  if (table.rowCount > 0) return table;
+  throw new UsageError('The source of noise has no rows', { hint: 'Name a manifest, a list, or files.' });
+}
+
+function chooseNoises(
+  { augment }: LoaderSettings,
+  table: ItemTable | undefined,
+  rows: ItemRows | undefined,
+  shards: ShardIndexes,
+): NoiseSource | undefined {
+  if (table !== undefined && rows !== undefined) {
+    return noisesOfTable(table, new TableDescriber(table, rows, shards, []));
+  }
+  const files = augment?.noise?.files;
+  return files && noisesOfFiles(files);
+}
+
+/** Warnings so far, each told once. */
+class Warnings {
+  readonly all: LoaderWarning[] = [];
+  readonly #listener: LoaderOptions['onWarning'];
+
+  constructor(listener: LoaderOptions['onWarning']) {
+    this.#listener = listener;
+  }
+
+  add({ code, message, hint }: LoaderWarning): void {
+    const warning = { code, message, hint };
+    this.all.push(warning);
+    this.#listener?.(warning);
+  }
+}

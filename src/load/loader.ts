@@ -1,0 +1,181 @@
+import { CanceledError, InputError } from '../errors.js';
+import { orderedMap } from '../run/ordered-map.js';
+import type { BatchMaker } from './batch-maker.js';
+import type { Batch } from './batch.js';
+import type { EpochPlan, LoaderState, PlanReport } from './epoch-plan.js';
+import { FailureLog } from './failure-log.js';
+import type { LoaderFailures } from './failure-log.js';
+import type { ItemTable } from './item-table.js';
+import type { LoaderSettings, LoaderWarning } from './loader-options.js';
+
+/** Makes plans of epochs. */
+export interface EpochPlanner {
+  planEpoch(epoch: number): EpochPlan;
+  /** The rest of an epoch, its steps numbered from 0. */
+  resume(state: LoaderState): EpochPlan;
+}
+
+export interface LoaderParts {
+  table: ItemTable;
+  planner: EpochPlanner;
+  maker: Pick<BatchMaker, 'make'>;
+  settings: Pick<LoaderSettings, 'rank' | 'worker' | 'workers' | 'prefetch' | 'maxFailures'>;
+  warnings: () => readonly LoaderWarning[];
+  signal: AbortSignal | undefined;
+  /** Gives processes and files back; called once, when nothing is being decoded any more. */
+  release: () => Promise<void>;
+}
+
+interface PlannedStep {
+  plan: EpochPlan;
+  step: number;
+}
+
+/**
+ * Batches of one rank, decoded ahead by a bounded number. What they hold is a pure function of sources, options, rank and state.
+ *
+ * ```
+ * steps of rank 0     0 1 2 3 4 5 …
+ * worker 0 of 2       0   2   4          each takes every second one
+ * prefetch 2          h a a              h is handed out, the a are decoded meanwhile
+ * ```
+ */
+export class Loader implements AsyncDisposable {
+  readonly table: ItemTable;
+  readonly #parts: LoaderParts;
+  readonly #log = new FailureLog();
+  readonly #closing = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #running = new Set<Promise<unknown>>();
+  /** The plan that was made last: most questions are about it. */
+  #plan: EpochPlan | undefined;
+  #state: LoaderState | undefined;
+  #release: Promise<void> | undefined;
+
+  /** @see createLoader */
+  constructor(parts: LoaderParts) {
+    this.#parts = parts;
+    this.table = parts.table;
+    const { signal } = this.#closing;
+    this.#signal = parts.signal === undefined ? signal : AbortSignal.any([parts.signal, signal]);
+  }
+
+  /** What the plan leaves out or repeats, what the sources had that is no item, and what is wrong with tars that were opened so far. */
+  get warnings(): readonly LoaderWarning[] {
+    return [...this.#parts.warnings()];
+  }
+
+  /** After the batch that was handed out last: where another loader, of any number of ranks and workers, goes on. Plain JSON. */
+  get state(): LoaderState {
+    return this.#state ?? this.#planOf(0).stateAt(0);
+  }
+
+  /** Items that could not be read, of the batches that were handed out. */
+  get failures(): LoaderFailures {
+    return this.#log.report();
+  }
+
+  /** Steps of an epoch: the same on each rank. */
+  stepCount(epoch: number): number {
+    return this.#planOf(epoch).stepCount;
+  }
+
+  /** An epoch in figures, over all ranks. */
+  report(epoch: number): PlanReport {
+    return this.#planOf(epoch).report();
+  }
+
+  /**
+   * The batches of one epoch, or of what is left of it.
+   *
+   * @param from number of an epoch, or a state. By default the loader goes on where it stands: at the next epoch, or where the loop before was left.
+   * @throws RangeError when there is no such epoch, or the state is none of these sources.
+   * @throws InputError when more items fail than `maxFailures`, or the first one with `onItemError: 'raise'`.
+   * @throws CanceledError when the loader is closed meanwhile; or the reason of the signal.
+   */
+  batches(from: number | LoaderState = this.state): AsyncIterableIterator<Batch> {
+    return this.#run(this.#planFrom(from), false);
+  }
+
+  /** The batches of epoch after epoch, without end; decoding ahead does not stop between them. */
+  stream(from: number | LoaderState = this.state): AsyncIterableIterator<Batch> {
+    return this.#run(this.#planFrom(from), true);
+  }
+
+  /** Ends what is being decoded, and gives processes and files back. */
+  async close(): Promise<void> {
+    this.#closing.abort(new CanceledError('The loader was closed'));
+    this.#release ??= this.#settle().then(async () => {
+      await this.#parts.release();
+    });
+    await this.#release;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #settle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
+  }
+
+  async *#run(first: EpochPlan, isEndless: boolean): AsyncGenerator<Batch, void, undefined> {
+    const { prefetch, maxFailures, worker, workers } = this.#parts.settings;
+    const options = { concurrency: prefetch, window: prefetch, signal: this.#signal };
+    const steps = isEndless ? this.#endlessSteps(first) : stepsOf(first, worker, workers);
+    for await (const batch of orderedMap(steps, options, async (step, signal) => await this.#make(step, signal))) {
+      this.#log.add(batch.failures);
+      if (this.#log.count > maxFailures) throw tooManyFailures(this.#log.report(), maxFailures);
+      this.#state = batch.state;
+      yield batch;
+    }
+    this.#state = first.stateAt(first.stepCount);
+  }
+
+  /** Workers go on taking turns from epoch to epoch. */
+  *#endlessSteps(first: EpochPlan): Generator<PlannedStep, void, undefined> {
+    const { worker, workers } = this.#parts.settings;
+    let turn = worker;
+    for (let plan = first; plan === first || plan.stepCount > 0; plan = this.#planOf(plan.epoch + 1)) {
+      yield* stepsOf(plan, turn, workers);
+      turn = (((turn - plan.stepCount) % workers) + workers) % workers;
+    }
+  }
+
+  async #make({ plan, step }: PlannedStep, signal: AbortSignal): Promise<Batch> {
+    const { maker, settings } = this.#parts;
+    const made = maker.make(plan.batchAt(settings.rank, step), plan.stateAt(step + 1), signal);
+    this.#running.add(made);
+    try {
+      return await made;
+    } finally {
+      this.#running.delete(made);
+    }
+  }
+
+  #planFrom(from: number | LoaderState): EpochPlan {
+    this.#signal.throwIfAborted();
+    return typeof from === 'number' ? this.#planOf(from) : this.#parts.planner.resume(from);
+  }
+
+  #planOf(epoch: number): EpochPlan {
+    if (this.#plan?.epoch !== epoch) this.#plan = this.#parts.planner.planEpoch(epoch);
+    return this.#plan;
+  }
+}
+
+/** The steps that one of several workers takes, from its first one on. */
+function* stepsOf(plan: EpochPlan, firstStep: number, workers: number): Generator<PlannedStep, void, undefined> {
+  for (let step = firstStep; step < plan.stepCount; step += workers) yield { plan, step };
+}
+
+function tooManyFailures({ count, first }: LoaderFailures, maxFailures: number): InputError {
+  const [failure] = first;
+  const example =
+    failure === undefined ? '' : `: the first, "${failure.id}" of "${failure.source}": ${failure.message}`;
+  const items = count === 1 ? '1 item' : `${count} items`;
+  return new InputError(`Cannot go on: ${items} could not be read, and maxFailures is ${maxFailures}${example}`, {
+    hint: failure?.hint,
+    path: failure === undefined || failure.manifestPath === '' ? undefined : failure.manifestPath,
+  });
+}
