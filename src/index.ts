@@ -41,6 +41,32 @@ export type {
   PlanSettings,
   SkipReason,
 } from './cut/types.js';
+export { createLoader } from './load/create-loader.js';
+export type { AugmentOptions, NoiseOptions, VolumeOptions } from './load/augment-options.js';
+export type { AppliedAugmentation, Batch, ItemFailure } from './load/batch.js';
+export type { OnItemError } from './load/batch-maker.js';
+export type { BatchLimits, BucketBins, BucketOptions, PlanOptions } from './load/batch-options.js';
+export type { BucketReport, LoaderState, PlanReport } from './load/epoch-plan.js';
+export type { LoaderFailures } from './load/failure-log.js';
+export type { ItemTable, Leaf, RowFilters, TableLosses, TablePart } from './load/item-table.js';
+export type { Loader } from './load/loader.js';
+export type { LoaderOptions, LoaderWarning } from './load/loader-options.js';
+export { searchBatchSizes } from './load/oom-search.js';
+export type { BatchSizeSearchOptions, FoundBatchSize } from './load/oom-search.js';
+export type { SourceProgress } from './load/open-sources.js';
+export type { GivenSource } from './load/source-spec.js';
+export type {
+  BucketedSource,
+  ExcerptDataset,
+  ExcerptsSource,
+  GroupSource,
+  LoadedExcerpt,
+  NemoSource,
+  NemoTarredSource,
+  PathSource,
+  SourceCommon,
+  SourceSpec,
+} from './load/sources.js';
 export { scan } from './sample/scan.js';
 export type { ScanContext, ScanProgress, ScanResult } from './sample/scan.js';
 export type { ScanIdentity, ScanMetrics, ScanSummary } from './sample/scan-metrics.js';
@@ -92,7 +118,8 @@ export type { TarContext } from './tarred/context.js';
 export type { TarOptions } from './tarred/options.js';
 export type { RowSum } from './tarred/select.js';
 export type { DatasetSummary, IndexSummary, TarSummary } from './tarred/summary.js';
-export type { TokenizerEvent } from './text/tokenizer.js';
+export type { KeepMembers } from './tar/member-file.js';
+export type { Tokenizer, TokenizerEvent } from './text/tokenizer.js';
 export { CanceledError, CutroomError, InputError, OutputError, UsageError } from './errors.js';
 export type { ErrorCode } from './errors.js';
 export { VERSION } from './version.js';
