@@ -1,3 +1,4 @@
+import type { PathMapping } from '../run/path-map.js';
 import type { PlannedTasks, TaskContext, TaskExtent, TaskOutcome } from '../run/task.js';
 
 /** What commands can be divided into tasks. */
@@ -16,7 +17,8 @@ export interface KindPlan {
 /** How the finals were made. */
 export interface FinishContext {
   signal: AbortSignal;
-  mapPath: (path: string) => string;
+  /** Folders of the plan that this machine has elsewhere: see `mapPath`. */
+  mappings: readonly PathMapping[];
   /** Finals of the tasks that are done, where others are not. */
   salvage: boolean;
   /** Of `cut`: one tar and manifest a task and a list, instead of one tar. */

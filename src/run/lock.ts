@@ -25,7 +25,8 @@ export interface LockOptions extends Partial<LockPatience> {
  * Whoever wants to remove another's lock must first hold the lock of that removal, which is named by the removed lock's token, and then
  * look again: so of many takers exactly one wins, and none removes the lock that another one just took.
  *
- * @throws {OutputError} when the lock is taken, naming the holder, or its file cannot be written.
+ * @throws {LockTakenError} when the lock is taken, naming the holder.
+ * @throws {OutputError} when its file cannot be written.
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const now = options.now ?? Date.now;
@@ -155,11 +156,22 @@ class HeldLock implements Lock {
   }
 }
 
-function takenError(path: string, holder: LockHolder, me: LockHolder): OutputError {
+/** A live process has the lock. */
+export class LockTakenError extends OutputError {
+  readonly holder: LockHolder;
+
+  constructor(message: string, options: { path: string; hint: string; holder: LockHolder }) {
+    super(message, options);
+    this.holder = options.holder;
+  }
+}
+
+function takenError(path: string, holder: LockHolder, me: LockHolder): LockTakenError {
   const { host, pid, started } = holder;
   const where = host === me.host ? '' : ` on ${host}`;
-  return new OutputError(`Cannot lock "${path}": process ${pid} on ${host} has held it since ${started}`, {
+  return new LockTakenError(`Cannot lock "${path}": process ${pid} on ${host} has held it since ${started}`, {
     path,
+    holder,
     hint: `See what it does with "ps -fp ${pid}"${where}; wait for it or stop it. The lock of a dead process is taken over by itself.`,
   });
 }

@@ -1,3 +1,5 @@
+import type { PathMapping } from './path-map.js';
+
 /** How work is divided: into so many tasks, or into tasks of so many hours of audio. */
 export type TaskDivision = { count: number } | { hours: number };
 
@@ -39,8 +41,8 @@ export interface TaskContext {
   /** Stops the task; what is finished is kept. */
   signal: AbortSignal;
   onProgress?: ((progress: TaskProgress) => void) | undefined;
-  /** Leads a path of the plan to where this machine has it. */
-  mapPath: (path: string) => string;
+  /** Folders of the plan that this machine has elsewhere: see `mapPath`. */
+  mappings: readonly PathMapping[];
 }
 
 /** How a task ended. Written whole as the sign that it is done. */
