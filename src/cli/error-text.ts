@@ -1,7 +1,7 @@
 import { ArgumentParseError, ArgumentScannerError, FlagNotFoundError, UnsatisfiedFlagError } from '@stricli/core';
 import { formatMessageForArgumentScannerError } from '@stricli/core';
 import { CutroomError, errorMessage } from '../errors.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../text/nearest.js';
 
 /** What the user sees of an error: what went wrong, then the remedy on a line of its own. A defect of cutroom shows its stack. */
 export function formatError(error: unknown): string {

@@ -27,7 +27,7 @@ export async function expandFilePatterns(patterns: readonly string[]): Promise<P
   const paths: string[] = [];
   const missing: string[] = [];
   for (const pattern of patterns) {
-    for (const part of await splitAtCommas(pattern)) {
+    for (const part of await splitPatterns(pattern)) {
       const found = await expandPattern(part);
       paths.push(...found.paths);
       missing.push(...found.missing);
@@ -36,9 +36,13 @@ export async function expandFilePatterns(patterns: readonly string[]): Promise<P
   return { paths, missing };
 }
 
-/** Patterns of a text with commas between them; a comma inside brackets belongs to its pattern, and so does one of a path that is there. */
-async function splitAtCommas(text: string): Promise<string[]> {
-  if (!text.includes(',') || (await isThere(expandHome(text)))) return [text];
+/** Patterns of a text with commas between them; a comma of a path that is there belongs to it. */
+async function splitPatterns(text: string): Promise<string[]> {
+  return !text.includes(',') || (await isThere(expandHome(text))) ? [text] : splitAtCommas(text);
+}
+
+/** What stands between the commas of a text; a comma inside brackets belongs to its pattern. */
+export function splitAtCommas(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
   let depth = 0;
@@ -111,6 +115,11 @@ function join(head: string, part: string, index: number): string {
   return index === 0 ? part : `${head}/${part}`;
 }
 
+/** Whether a text may stand for several paths. */
+export function isPattern(text: string): boolean {
+  return /[*?,]/u.test(text) || bracketsOf(text).length > 0;
+}
+
 /** The words of a text whose brackets are all those of patterns: NeMo's forms become braces where they hold a range or a choice. */
 export function expandWords(text: string): string[] {
   const toBraces = convertBrackets(text);
@@ -143,7 +152,7 @@ function bracketsOf(text: string, withCommas = false): Bracket[] {
  */
 function convertBrackets(text: string): { text: string; restore: (word: string) => string } {
   const brackets = bracketsOf(text, true);
-  const isPattern = brackets.map(() => false);
+  const hasBraces = brackets.map(() => false);
   const open: { bracket: number; commas: number; hasPattern: boolean }[] = [];
   for (const [at, bracket] of brackets.entries()) {
     const inner = open.at(-1);
@@ -155,8 +164,8 @@ function convertBrackets(text: string): { text: string; restore: (word: string) 
       const start = brackets[inner.bracket]!;
       const inside = text.slice(start.at + start.length, bracket.at);
       if (inner.commas === 0 && !RANGE.test(inside)) continue;
-      isPattern[inner.bracket] = true;
-      isPattern[at] = true;
+      hasBraces[inner.bracket] = true;
+      hasBraces[at] = true;
     }
   }
   let converted = '';
@@ -165,7 +174,7 @@ function convertBrackets(text: string): { text: string; restore: (word: string) 
     const sign = text.slice(start, start + length);
     converted += text.slice(end, start);
     if (kind === 'comma') converted += sign;
-    else if (isPattern[at]) converted += kind === 'open' ? '{' : '}';
+    else if (hasBraces[at]) converted += kind === 'open' ? '{' : '}';
     else converted += hide(sign);
     end = start + length;
   }

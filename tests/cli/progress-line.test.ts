@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { count, duration, formatCutProgress } from '#cutroom/cli/cut-progress.js';
-import { nearest } from '#cutroom/cli/nearest.js';
+import { nearest } from '#cutroom/text/nearest.js';
 import { ProgressLine } from '#cutroom/cli/progress-line.js';
 
 describe('ProgressLine', () => {
