@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -22,8 +24,8 @@ import type { IndexStore, KeptIndex } from './packet-indexes.js';
 /** Of smaller recordings, some minutes long, an index is made sooner than another file is opened. */
 const MIN_RECORDING_BYTES = 2 ** 20;
 /** What the name of a kept index ends with, and that of one which is being written. */
-export const INDEX_SUFFIX = '.index';
-export const PARTIAL_SUFFIX = '.index.partial';
+const INDEX_SUFFIX = '.index';
+const PARTIAL_SUFFIX = '.index.partial';
 
 /**
  * Indexes in a folder, a file each, named after the path of its recording. One that is of another state of the recording, of another version
@@ -93,7 +95,7 @@ export class IndexFolder implements IndexStore {
       renameSync(partial, file);
     } catch (error) {
       this.#isReadOnly = true;
-      rmSync(partial, { force: true });
+      if (existsSync(partial)) rmSync(partial);
       this.#onNotice?.(
         `Indexes cannot be kept in "${this.#folder}", and are made anew each time: ${errorMessage(error)}`,
       );
@@ -102,7 +104,7 @@ export class IndexFolder implements IndexStore {
 }
 
 /** The name of the file that holds the index of a recording. */
-export function indexName(recording: string): string {
+function indexName(recording: string): string {
   const hash = createHash('sha256').update(path.resolve(recording)).digest('hex');
   return `${hash.slice(0, 40)}${INDEX_SUFFIX}`;
 }
@@ -134,3 +136,22 @@ function writeWhole(file: string, bytes: Buffer): void {
     closeSync(handle);
   }
 }
+
+/** Removes what belongs to no recording of a list, and what was being written a day ago. A folder that is not there has nothing of it. */
+export function removeOtherIndexes(folder: string, recordings: Iterable<string>): void {
+  if (!existsSync(folder)) return;
+  const kept = new Set<string>();
+  for (const recording of recordings) kept.add(indexName(recording));
+  for (const name of readdirSync(folder)) {
+    const file = path.join(folder, name);
+    const isOther = name.endsWith(INDEX_SUFFIX) && !kept.has(name);
+    if (isOther || (name.endsWith(PARTIAL_SUFFIX) && isOld(file))) rmSync(file, { force: true });
+  }
+}
+
+function isOld(file: string): boolean {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs > DAY_MS;
+}
+
+const DAY_MS = 24 * 3600 * 1000;

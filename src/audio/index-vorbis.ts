@@ -24,7 +24,7 @@ const PACKETS_A_STEP = 4096;
  * @returns undefined where they do not agree, as in streams that were joined, or that begin in the middle.
  */
 export function* indexVorbis(path: string, file: FileChunks): IndexSteps {
-  const pages = new OggPackets(file, 0);
+  const pages = new OggPackets(file, 0, true);
   const blocks = VorbisBlocks.open(Array.from({ length: HEADERS }, () => copyOf(pages.next())));
   const first = blocks && passFirst(path, pages, blocks);
   if (blocks === undefined || first === undefined) return undefined;

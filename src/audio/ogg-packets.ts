@@ -1,4 +1,5 @@
 import type { FileChunks } from './file-chunks.js';
+import { isWholePage } from './ogg-checksum.js';
 import type { PacketStream } from './packet-index.js';
 
 const HEADER_BYTES = 27;
@@ -24,6 +25,7 @@ export class OggPackets implements PacketStream {
   /** Whether no packet after the last one ends in the same page. */
   isPageEnd = false;
   readonly #file: FileChunks;
+  readonly #isChecked: boolean;
   #serial: number | undefined;
   #nextPage: number;
   /** Offset of the next packet's bytes in the current page, and what is left of its segment table. */
@@ -37,8 +39,10 @@ export class OggPackets implements PacketStream {
   #isFirstInPage = true;
   #page = 0;
 
-  constructor(file: FileChunks, pageOffset: number) {
+  /** @param isChecked ends at a page that is damaged, as the codec library does; it takes reading all of each page. */
+  constructor(file: FileChunks, pageOffset: number, isChecked = false) {
     this.#file = file;
+    this.#isChecked = isChecked;
     this.#nextPage = pageOffset;
     if (this.#openPage() && this.#isContinued) this.#passOverTail();
   }
@@ -97,11 +101,18 @@ export class OggPackets implements PacketStream {
       this.#lace = 0;
       this.#at = offset + HEADER_BYTES + segments;
       this.#nextPage = this.#lacing.reduce((end, bytes) => end + bytes, this.#at);
+      if (this.#isChecked && !this.#isWhole(offset)) return false;
       this.#lastEnd = this.#lacing.findLastIndex((bytes) => bytes < FULL_SEGMENT) + 1;
       this.#page = offset;
       this.#isFirstInPage = true;
       if (segments > 0) return true;
     }
+  }
+
+  #isWhole(offset: number): boolean {
+    const size = this.#nextPage - offset;
+    const page = this.#file.bytes(offset, size);
+    return page.length === size && isWholePage(page);
   }
 
   /** The size of the next packet as far as it lies in this page. */

@@ -64,6 +64,11 @@ export function indexSteps(path: string): IndexSteps | undefined {
   return undefined;
 }
 
+/** Whether a kind of recording is read by an index, if it can have one. */
+export function isIndexedKind(kind: Pick<RecordingInfo, 'container' | 'codec'>): boolean {
+  return indexMethod(kind) !== undefined;
+}
+
 function openWithoutIndex(path: string): BlockSource | IndexableSource {
   const direct = PlainWavSource.open(path) ?? FlacSource.open(path);
   if (direct !== undefined) return direct;
@@ -111,7 +116,7 @@ interface IndexMethod extends ReadingMethod {
   make: (path: string, file: FileChunks, info: RecordingInfo) => IndexSteps;
 }
 
-function indexMethod({ container, codec }: RecordingInfo): IndexMethod | undefined {
+function indexMethod({ container, codec }: Pick<RecordingInfo, 'container' | 'codec'>): IndexMethod | undefined {
   if (container === 'mp3' && codec.startsWith('mp3')) {
     return { make: indexByTimestamps, findStart: mp3Start, needsNewDecoder: false };
   }

@@ -1,3 +1,4 @@
+import { countWords } from '../count-words.js';
 import { rowOfDraw } from '../sample/draw-row.js';
 import type { Draw, SamplePlan } from '../sample/sample-plan.js';
 import { count } from './cut-progress.js';
@@ -13,7 +14,7 @@ export function formatExplanation(plan: SamplePlan, drawn: Draw, padMode: string
   const rows: [string, string][] = [];
   if (group.name !== '') rows.push(['group', group.name]);
   if (balance !== undefined) {
-    rows.push(['weight', `${group.weight}: ${count(balance.weight)} of ${count(balance.period)} draws`]);
+    rows.push(['weight', `${group.weight}: ${count(balance.weight)} of ${countWords(balance.period, 'draw')}`]);
     rows.push([
       'in the group',
       `draw ${count(window.index)}: epoch ${own.epoch}, place ${count(own.position)} of ${count(slots.length)}`,
@@ -21,20 +22,17 @@ export function formatExplanation(plan: SamplePlan, drawn: Draw, padMode: string
   }
   rows.push(
     ['file', recordings.path(file)],
-    [
-      'length',
-      `${seconds(recordings.frames(file) / rate)}, ${count(rate)} Hz, ${channels} ${channels === 1 ? 'channel' : 'channels'}`,
-    ],
+    ['length', `${seconds(recordings.frames(file) / rate)}, ${count(rate)} Hz, ${countWords(channels, 'channel')}`],
     [
       'slot',
-      `${count(slot)} of ${count(slots.length)}; ${slotInFile} of ${slots.slotsOf(file)} in the file, which holds ${count(slots.naturalWindows(file))} windows`,
+      `${count(slot)} of ${count(slots.length)}; ${slotInFile} of ${slots.slotsOf(file)} in the file, which holds ${countWords(slots.naturalWindows(file), 'window')}`,
     ],
     [
       'its starts',
       `from ${at(reach.first)} to ${at(reach.last)}${group.kept === undefined ? '' : ', where it is loud enough'}`,
     ],
     ['offset', at(startFrame)],
-    ['window', `${seconds(windowFrames / rate)}, ${count(windowFrames)} frames`],
+    ['window', `${seconds(windowFrames / rate)}, ${countWords(windowFrames, 'frame')}`],
     ['padding', frames === windowFrames ? 'none' : `${seconds((windowFrames - frames) / rate)}, ${padMode}`],
     [
       'seeds',

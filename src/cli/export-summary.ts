@@ -13,7 +13,7 @@ export function formatExportSummary({ kind, outputs, summary, seconds }: ExportR
   const failures = Object.entries(summary.failed);
   const failed = failures.map(([reason, number]) => `${reason} ${count(number)}`).join(', ');
   const rows: [string, string][] = [
-    ['excerpts', `${count(summary.samples)} of ${count(summary.draws)} draws`],
+    ['excerpts', `${count(summary.samples)} of ${countWords(summary.draws, 'draw')}`],
     ['failed', failures.length === 0 ? 'none' : failed],
     ['audio', `${hoursOfMicros(BigInt(summary.durationMicros)).toFixed(6)} h`],
     ['shards', count(summary.shards)],

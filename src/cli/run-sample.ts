@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { CanceledError, OutputError, UsageError } from '../errors.js';
-import { sizeOf, writeFileAtomic } from '../run/atomic-file.js';
+import { thereAre } from '../count-words.js';
+import { CanceledError, UsageError } from '../errors.js';
 import { rowOfDraw } from '../sample/draw-row.js';
 import { chartsOf, type BarChart } from '../sample/histogram.js';
 import { planSample, type PlannedSample } from '../sample/plan-sample.js';
@@ -12,10 +12,10 @@ import type { CliContext } from './context.js';
 import { explanationAsJson, formatExplanation } from './explain-draw.js';
 import { exportSummaryAsJson, formatExportSummary } from './export-summary.js';
 import { formatBars } from './histogram-bars.js';
-import { chartsAsSvg } from './histogram-svg.js';
 import { formatPackProgress } from './pack-progress.js';
+import { refuseEarlierPlot, writePlot } from './plot-file.js';
 import { ProgressLine } from './progress-line.js';
-import { figuresAsJson, formatFigures, formatLeftOut, formatSampleProgress } from './sample-summary.js';
+import { figuresAsJson, formatFigures, formatLeftOut, formatSampleProgress, removedLines } from './sample-summary.js';
 import { collectGroups, type DrawPlace } from './sample-values.js';
 import { formatPackFailure } from './build-summary.js';
 
@@ -28,20 +28,26 @@ const LINES_A_WRITE = 500;
 /** Runs `cutroom sample`. */
 export async function runSample(context: CliContext, flags: SampleFlags, sources: readonly string[]): Promise<void> {
   checkFlags(flags);
-  await refuseEarlierPlot(flags);
+  await refuseEarlierPlot(flags.plot, flags.overwrite);
   const { stderr } = context.process;
   const line = new ProgressLine(stderr, flags.quiet);
   try {
     const sample = await planSample(optionsOf(flags, sources), {
       signal: context.signal,
       onProgress: (now) => line.show(() => formatSampleProgress(now)),
+      onNotice: (message) => {
+        if (!flags.quiet) line.note(`warning: ${message}`);
+      },
     });
     line.end();
     if (!flags.quiet && sample.leftOut.length > 0) stderr.write(`${formatLeftOut(sample.leftOut, flags.verbose)}\n`);
     if (flags.explain !== undefined) explain(context, flags, sample, flags.explain);
     else if (flags.list !== undefined) await list(context, sample.plan, flags.from ?? 0, flags.list);
     else if (flags.export !== undefined) await runExport(context, flags, sample, flags.export, line);
-    else await showFigures(context, flags, sample);
+    else {
+      if (flags.verbose) await writeLines(context, 'stderr', removedLines(sample.plan));
+      await showFigures(context, flags, sample);
+    }
   } finally {
     line.end();
   }
@@ -72,11 +78,6 @@ function checkFlags(flags: SampleFlags): void {
   if (flags.overwrite && folder === undefined && plot === undefined) {
     throw new UsageError('--overwrite is given, and nothing is written: there is neither --export nor --plot');
   }
-}
-
-async function refuseEarlierPlot({ plot, overwrite }: SampleFlags): Promise<void> {
-  if (plot === undefined || overwrite || (await sizeOf(plot)) === undefined) return;
-  throw new OutputError(`"${plot}" is there already`, { path: plot, hint: 'Give another name, or --overwrite.' });
 }
 
 function optionsOf(flags: SampleFlags, sources: readonly string[]): SampleOptions {
@@ -122,7 +123,7 @@ async function showFigures({ process }: CliContext, flags: SampleFlags, sample: 
     if (flags.histogram) stdout.write(`\n${formatBars(charts, stdout.columns ?? DEFAULT_COLUMNS)}\n`);
   }
   if (flags.plot === undefined) return;
-  await writeFileAtomic(flags.plot, (write) => write(chartsAsSvg(charts)));
+  await writePlot(flags.plot, charts);
   if (!flags.quiet) stderr.write(`Plotted as ${flags.plot}\n`);
 }
 
@@ -144,27 +145,40 @@ function drawAt(plan: SamplePlan, { epoch, index }: DrawPlace): ReturnType<Sampl
   const draw = epoch === undefined ? index : epoch * plan.epochLength + index;
   if (draw < plan.length && Number.isSafeInteger(draw)) return plan.at(draw);
   const title = epoch === undefined ? `draw ${draw}` : `draw ${index} of epoch ${epoch}`;
-  throw new UsageError(`There is no ${title}: there are ${plan.length} draws, and an epoch has ${plan.epochLength}`, {
+  throw new UsageError(`There is no ${title}: ${thereAre(plan.length, 'draw')}, and an epoch has ${plan.epochLength}`, {
     hint: 'Both are counted from 0; give more --epochs, or --epochs forever.',
   });
 }
 
-async function list({ process, signal }: CliContext, plan: SamplePlan, from: number, most: number): Promise<void> {
+async function list(context: CliContext, plan: SamplePlan, from: number, most: number): Promise<void> {
   if (from >= plan.length) {
-    throw new UsageError(`There is no draw ${from}: there are ${plan.length}, counted from 0`, {
+    throw new UsageError(`There is no draw ${from}: ${thereAre(plan.length, 'draw')}, counted from 0`, {
       hint: 'Give a lower --from, or more --epochs.',
     });
   }
-  const end = Math.min(plan.length, from + most);
-  let lines: string[] = [];
-  for (let draw = from; draw < end; draw += 1) {
-    lines.push(`${JSON.stringify(rowOfDraw(plan, plan.at(draw)))}\n`);
-    if (lines.length < LINES_A_WRITE && draw + 1 < end) continue;
-    process.stdout.write(lines.join(''));
-    lines = [];
+  await writeLines(context, 'stdout', drawLines(plan, from, Math.min(plan.length, from + most)));
+}
+
+function* drawLines(plan: SamplePlan, from: number, end: number): Generator<string> {
+  for (let draw = from; draw < end; draw += 1) yield JSON.stringify(rowOfDraw(plan, plan.at(draw)));
+}
+
+/** Writes many lines, between which the event loop turns. */
+async function writeLines(
+  { process, signal }: CliContext,
+  to: 'stdout' | 'stderr',
+  lines: Iterable<string>,
+): Promise<void> {
+  let waiting: string[] = [];
+  for (const text of lines) {
+    waiting.push(`${text}\n`);
+    if (waiting.length < LINES_A_WRITE) continue;
+    process[to].write(waiting.join(''));
+    waiting = [];
     await setImmediate();
     if (signal.aborted) throw new CanceledError('The list was stopped', { cause: signal.reason });
   }
+  if (waiting.length > 0) process[to].write(waiting.join(''));
 }
 
 async function runExport(

@@ -22,6 +22,9 @@ export async function runScan(context: CliContext, flags: ScanFlags, sources: re
       onFailure: (failure) => {
         if (flags.verbose) line.note(formatScanFailure(failure));
       },
+      onNotice: (message) => {
+        if (!flags.quiet) line.note(`warning: ${message}`);
+      },
     });
     line.end();
     if (flags.json) stdout.write(`${JSON.stringify(scanSummaryAsJson(result))}\n`);

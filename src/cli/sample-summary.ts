@@ -1,6 +1,9 @@
+import { countWords, thereAre } from '../count-words.js';
 import type { PlannedSample } from '../sample/plan-sample.js';
+import { removedFilesOf } from '../sample/sample-figures.js';
 import type { GroupFigures, SampleFigures } from '../sample/sample-figures.js';
 import type { SampleProgress } from '../sample/sample-options.js';
+import type { SamplePlan } from '../sample/sample-plan.js';
 import type { ScanFailure } from '../sample/scan-types.js';
 import { count } from './cut-progress.js';
 
@@ -10,7 +13,7 @@ const SECONDS_AN_HOUR = 3600;
 /** How far the planning is, in words. */
 export function formatSampleProgress(progress: SampleProgress): string {
   if (progress.stage === 'find') return `looking for files: ${count(progress.files)} so far`;
-  return `reading lengths: ${count(progress.files)} of ${count(progress.totalFiles)} files`;
+  return `reading lengths: ${count(progress.files)} of ${countWords(progress.totalFiles, 'file')}`;
 }
 
 /** Files that are left out, as they cannot be read. */
@@ -18,7 +21,7 @@ export function formatLeftOut(failures: readonly ScanFailure[], isVerbose: boole
   const shown = isVerbose ? failures : failures.slice(0, MAX_SHOWN);
   const hidden = failures.length - shown.length;
   return [
-    `warning: ${count(failures.length)} ${failures.length === 1 ? 'file' : 'files'} left out, which cannot be read:`,
+    `warning: ${countWords(failures.length, 'file')} left out, which cannot be read:`,
     ...shown.map(({ message }) => `  ${message}`),
     ...(hidden > 0 ? [`  and ${count(hidden)} more; --verbose shows all`] : []),
   ].join('\n');
@@ -85,24 +88,36 @@ function describeWindows({ options, output, lufsCutoff }: PlannedSample): string
 }
 
 function describeEnd({ epochDraws, totalDraws, areWeightsExact }: SampleFigures): string {
-  const epoch = `An epoch is ${many(epochDraws, 'draw')}`;
-  const end = totalDraws === Infinity ? 'draws go on forever' : `there are ${many(totalDraws, 'draw')} in all`;
+  const epoch = `An epoch is ${countWords(epochDraws, 'draw')}`;
+  const end = totalDraws === Infinity ? 'draws go on forever' : `${thereAre(totalDraws, 'draw')} in all`;
   const rounded = areWeightsExact
     ? ''
     : '\nwarning: the weights are spelled too finely; each share is within 1 in 4,000,000';
   return `${epoch}; ${end}.${rounded}`;
 }
 
-function listRemoved({ groups, all }: SampleFigures, isVerbose: boolean): string[] {
-  if (all.removedFiles === 0) return [];
-  const shown = isVerbose ? groups.flatMap(({ firstRemoved }) => firstRemoved) : all.firstRemoved;
-  const hidden = all.removedFiles - shown.length;
+/** With `--verbose` they are all on stderr. */
+function listRemoved({ all }: SampleFigures, isVerbose: boolean): string[] {
+  if (all.removedFiles === 0 || isVerbose) return [];
+  const hidden = all.removedFiles - all.firstRemoved.length;
   return [
-    'Removed by the filter, no window is loud enough:',
-    ...shown.map((file) => `  ${file}`),
-    ...(hidden > 0 ? [`  and ${count(hidden)} more`] : []),
+    REMOVED_TITLE,
+    ...all.firstRemoved.map((file) => `  ${file}`),
+    ...(hidden > 0 ? [`  and ${count(hidden)} more; --verbose names all`] : []),
   ];
 }
+
+/** All files that the filter removes, a line each; there may be a million. */
+export function* removedLines(plan: SamplePlan): Generator<string> {
+  let isFirst = true;
+  for (const { group, path } of removedFilesOf(plan)) {
+    if (isFirst) yield REMOVED_TITLE;
+    isFirst = false;
+    yield group === '' ? `  ${path}` : `  ${group}: ${path}`;
+  }
+}
+
+const REMOVED_TITLE = 'Removed by the filter, no window is loud enough:';
 
 /** The same as plain data. */
 export function figuresAsJson(sample: PlannedSample, figures: SampleFigures): Record<string, unknown> {
@@ -186,8 +201,4 @@ export function number(value: number): string {
 function withThousands(value: number, decimals: number): string {
   const [whole = '', fraction] = value.toFixed(decimals).split('.');
   return fraction === undefined ? count(Number(whole)) : `${count(Number(whole))}.${fraction}`;
-}
-
-function many(value: number, what: string): string {
-  return `${count(value)} ${what}${value === 1 ? '' : 's'}`;
 }

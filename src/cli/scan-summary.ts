@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { countAnd, countWords } from '../count-words.js';
 import type { ScanProgress, ScanResult } from '../sample/scan.js';
 import { summaryAsJson } from '../sample/scan-metrics.js';
 import type { ScanFailure } from '../sample/scan-types.js';
@@ -28,27 +29,30 @@ export function formatScanFailure({ message, hint }: ScanFailure): string {
 
 /** The table and the first failures at the end of `cutroom scan`. */
 export function formatScanSummary(result: ScanResult, isVerbose: boolean): string {
-  const { summary, kind, outputs, readFiles, changedFiles, keptFiles, removedFiles, firstFailures, seconds } = result;
+  const { summary, kind, outputs, keptFiles, removedFiles, indexedFiles, firstFailures, seconds } = result;
   const rows: [string, string][] = [
     ['files', `${count(summary.files)}, ${(summary.seconds / 3600).toFixed(6)} h, ${count(summary.sizeBytes)} bytes`],
-    ['read', `${count(readFiles)}, of which ${count(changedFiles)} changed since the last scan`],
-    ['kept', `${count(keptFiles)} known from before`],
+    ['read', describeRead(result)],
   ];
-  if (removedFiles > 0) rows.push(['removed', `${count(removedFiles)} of the last scan are gone`]);
+  if (keptFiles > 0) rows.push(['kept', `${countWords(keptFiles, 'file')} known from before`]);
+  if (removedFiles > 0) rows.push(['removed', `${countAnd(removedFiles, 'file', 'is|are')} gone since the last scan`]);
   rows.push(['failed', listCounts(summary.failed)], ['codecs', listCounts(summary.codecs)]);
   rows.push(['rates', listCounts(summary.sampleRates)], ['channels', listCounts(summary.channels)]);
   if (summary.windows !== undefined)
-    rows.push(['loudness', `${count(summary.windows)} windows, ${count(summary.silentFiles ?? 0)} files are silent`]);
+    rows.push(['loudness', describeLoudness(summary.windows, summary.silentFiles ?? 0)]);
+  if (indexedFiles > 0) rows.push(['indexes', `${countWords(indexedFiles, 'long file')}, for windows from the middle`]);
   rows.push(['time', duration(seconds)], ['scan', outputs.scan]);
   if (firstFailures.length > 0) rows.push(['failures', outputs.failures]);
   const width = Math.max(...rows.map(([name]) => name.length));
   const table = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
-  return [HEADLINES[kind], ...table, ...(isVerbose ? [] : listFailures(firstFailures))].join('\n');
+  const headline = kind === 'unchanged' && indexedFiles > 0 ? INDEXED_HEADLINE : HEADLINES[kind];
+  return [headline, ...table, ...(isVerbose ? [] : listFailures(firstFailures))].join('\n');
 }
 
 /** The same as plain data. */
 export function scanSummaryAsJson(result: ScanResult): Record<string, unknown> {
-  const { summary, kind, outputs, readFiles, changedFiles, keptFiles, removedFiles, firstFailures, seconds } = result;
+  const { summary, kind, outputs, readFiles, changedFiles, keptFiles, removedFiles } = result;
+  const { indexedFiles, firstFailures, seconds } = result;
   const cacheFile = (name: string): string | null =>
     summary.windows === undefined ? null : path.join(outputs.folder, name);
   return {
@@ -58,6 +62,7 @@ export function scanSummaryAsJson(result: ScanResult): Record<string, unknown> {
     changed_files: changedFiles,
     kept_files: keptFiles,
     removed_files: removedFiles,
+    indexed_files: indexedFiles,
     first_failures: firstFailures,
     wall_sec: Number(seconds.toFixed(3)),
     outputs: {
@@ -70,6 +75,18 @@ export function scanSummaryAsJson(result: ScanResult): Record<string, unknown> {
   };
 }
 
+/** Only where there was a scan before can anything have changed since. */
+function describeRead({ hasEarlier, readFiles, changedFiles }: ScanResult): string {
+  if (!hasEarlier || readFiles === 0) return countWords(readFiles, 'file');
+  return `${countWords(readFiles, 'file')}, of which ${count(changedFiles)} changed since the last scan`;
+}
+
+function describeLoudness(windows: number, silentFiles: number): string {
+  const silent = silentFiles === 0 ? 'no file is silent' : `${countAnd(silentFiles, 'file', 'is|are')} silent`;
+  return `${countWords(windows, 'window')}, ${silent}`;
+}
+
+const INDEXED_HEADLINE = 'All is as the last scan found it; nothing but indexes was written.';
 const HEADLINES: Readonly<Record<ScanResult['kind'], string>> = {
   scanned: 'Done.',
   unchanged: 'All is as the last scan found it; nothing was written.',

@@ -27,7 +27,7 @@ export interface OutputOptions {
    * the scan, where one is given, which `cutroom scan` has filled; else nothing is kept.
    */
   indexFolder?: string | undefined;
-  /** Takes what is to be said of what is kept there: that it is of no use and made anew, or that it cannot be kept. */
+  /** Takes what is to be said: of what is kept there, that it is of no use and made anew, or cannot be kept; of files that are given twice. */
   onNotice?: ((message: string) => void) | undefined;
   /** Stops what is being decoded; that, and what is asked for later, rejects with its reason. */
   signal?: AbortSignal | undefined;

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { countWords } from '../count-words.js';
 import { InputError, UsageError } from '../errors.js';
 import { isRateHeld, nameRates, type AudioFormat } from '../audio/sample-rates.js';
 import { shardPathFault } from '../manifest/shard-list.js';
@@ -98,14 +99,14 @@ export function sizeOfExport({ plan, output }: PlannedSample, options: ExportOpt
   }
   const draws = options.count ?? (Number.isFinite(plan.length) ? plan.length : plan.epochLength);
   if (draws > plan.length) {
-    throw new UsageError(`--count ${draws} is more than the ${plan.length} draws there are`, {
+    throw new UsageError(`--count ${draws} is more than the ${countWords(plan.length, 'draw')} of the plan`, {
       hint: 'Give more --epochs, or --epochs forever.',
     });
   }
   if (samplesPerTar !== undefined) return { draws, shards: Math.ceil(draws / samplesPerTar) };
   const shards = numTars ?? 1;
   if (shards <= draws) return { draws, shards };
-  throw new InputError(`Cannot make ${shards} shards of ${draws} ${draws === 1 ? 'draw' : 'draws'}`, {
+  throw new InputError(`Cannot make ${countWords(shards, 'shard')} of ${countWords(draws, 'draw')}`, {
     hint: `Give --num-tars ${draws} or less: a shard without a row is of no use, and stops some loaders.`,
   });
 }

@@ -60,7 +60,7 @@ async function measureBatch(pool: ProcessPool, names: readonly string[], signal:
   while (facts.length < names.length) {
     const rest = names.slice(facts.length);
     const files = rest.map((filepath) => ({ filepath, known: undefined }));
-    const job: ScanJob = { files, loudness: undefined };
+    const job: ScanJob = { files, loudness: undefined, indexFolder: undefined };
     const outcome = await pool.run<FileOutcome[]>(job, { signal });
     const [first = ''] = rest;
     if (outcome.kind !== 'done') {

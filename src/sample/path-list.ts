@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { countAnd } from '../count-words.js';
 import { errorMessage, InputError } from '../errors.js';
 import { manifestLines } from '../manifest/lines.js';
 
@@ -36,6 +37,31 @@ export async function readPathList(list: string, base: string): Promise<string[]
   }
   if (paths.length === 0) throw new InputError(`"${list}" names no file`, { path: list });
   return paths;
+}
+
+/** How many of the paths that stand there more than once are named. */
+const MAX_NAMED = 3;
+
+/**
+ * A list without paths that lead to the same place as one before: each file counts once.
+ *
+ * @param onNotice is told of them.
+ */
+export function dropRepeats(paths: readonly string[], onNotice: ((message: string) => void) | undefined): string[] {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  const kept = paths.filter((name) => {
+    const place = path.resolve(name);
+    if (seen.has(place)) repeated.add(name);
+    return seen.size < seen.add(place).size;
+  });
+  if (repeated.size > 0) {
+    const named = [...repeated].slice(0, MAX_NAMED).map((name) => JSON.stringify(name));
+    const more = repeated.size > named.length ? ` and ${repeated.size - named.length} more` : '';
+    const what = countAnd(repeated.size, 'path', 'is|are');
+    onNotice?.(`${what} given more than once, and counted once: ${named.join(', ')}${more}`);
+  }
+  return kept;
 }
 
 function pathOfRow(text: string): string | undefined {

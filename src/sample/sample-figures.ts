@@ -11,7 +11,7 @@ export interface GroupFigures {
   shortFiles: number;
   /** Files of which the filter leaves nothing. */
   removedFiles: number;
-  /** The first of them. */
+  /** The first five of them; `removedFilesOf` gives all. */
   firstRemoved: readonly string[];
   /** The share of the starts of windows that the filter leaves, from 0 to 1. */
   keptShare: number;
@@ -69,6 +69,16 @@ export function figuresOf(plan: SamplePlan, durationSeconds: number): SampleFigu
     durationSeconds,
     areWeightsExact: plan.balance?.isExact ?? true,
   };
+}
+
+/** The files of which the filter leaves nothing, and the names of their groups. */
+export function* removedFilesOf({ groups, plans }: SamplePlan): Generator<{ group: string; path: string }> {
+  for (const [at, { name, recordings }] of groups.entries()) {
+    const { slots } = plans[at]!;
+    for (let file = 0; file < recordings.length; file += 1) {
+      if (slots.slotsOf(file) === 0) yield { group: name, path: recordings.path(file) };
+    }
+  }
 }
 
 interface GroupSums {

@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { countWords } from '../count-words.js';
 import { CanceledError, CutroomError, InputError, systemCode } from '../errors.js';
 import { compareCodePoints } from '../tar/order.js';
 import { findFileChange } from './excerpt-job.js';
 import { AUDIO_EXTENSIONS, findAudioFiles } from './find-audio.js';
-import { readPathList } from './path-list.js';
+import { dropRepeats, readPathList } from './path-list.js';
 import { openScan } from './read-scan.js';
 import { RecordingTable, type RecordingFacts } from './recordings.js';
 import type { SampleContext, SampleOptions } from './sample-options.js';
@@ -54,9 +55,12 @@ export async function findSampleFiles(options: SampleOptions, context: SampleCon
 }
 
 /** The files of each group: sorted and none twice, or as a list has them. */
-async function listFiles(options: SampleOptions, { signal, onProgress }: SampleContext): Promise<string[][]> {
+async function listFiles(options: SampleOptions, { signal, onProgress, onNotice }: SampleContext): Promise<string[][]> {
   const { sources = [], filepaths, groups, scan } = options;
-  if (filepaths !== undefined) return [await readPathList(filepaths, path.dirname(path.resolve(filepaths)))];
+  if (filepaths !== undefined) {
+    const listed = await readPathList(filepaths, path.dirname(path.resolve(filepaths)));
+    return [dropRepeats(listed, onNotice)];
+  }
   const extensions = options.extensions ?? AUDIO_EXTENSIONS;
   const lists: string[][] = [];
   const wanted = groups === undefined ? [sources] : Object.values(groups);
@@ -88,6 +92,7 @@ async function measure(table: ScanTable, options: SampleOptions, context: Sample
     table,
     base: path.resolve('/'),
     loudness: undefined,
+    indexFolder: undefined,
     jobs: options.jobs ?? availableParallelism(),
     silenceMs: SILENCE_MS,
     signal: context.signal,
@@ -149,7 +154,7 @@ function refuseUnreadable(failures: readonly ScanFailure[], files: number): void
   if (failures.length === 0) return;
   const shown = failures.slice(0, MAX_NAMED).map(({ message }) => `\n  ${message}`);
   const more = failures.length > shown.length ? `\n  and ${failures.length - shown.length} more` : '';
-  throw new InputError(`${failures.length} of ${files} files cannot be read:${shown.join('')}${more}`, {
+  throw new InputError(`${failures.length} of ${countWords(files, 'file')} cannot be read:${shown.join('')}${more}`, {
     path: failures[0]?.path,
     hint: '--on-error skip leaves them out.',
   });

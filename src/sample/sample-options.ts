@@ -43,6 +43,8 @@ export interface SampleContext {
   onProgress?: ((progress: SampleProgress) => void) | undefined;
   /** Takes each file that cannot be read, where these are left out. */
   onFailure?: ((failure: ScanFailure) => void) | undefined;
+  /** Takes what is to be said of the list of files: that some are given twice. */
+  onNotice?: ((message: string) => void) | undefined;
 }
 
 /**

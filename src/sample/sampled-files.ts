@@ -3,11 +3,13 @@ import { setImmediate } from 'node:timers/promises';
 import { InputError, UsageError } from '../errors.js';
 import { compareCodePoints } from '../tar/order.js';
 import { framesOf } from '../random/decimal.js';
+import type { OutputOptions } from './excerpt-dataset.js';
 import { findFileChange } from './excerpt-job.js';
 import type { FileState } from './excerpt-job.js';
 import { AUDIO_EXTENSIONS, findAudioFiles } from './find-audio.js';
 import type { LufsCache } from './lufs-cache.js';
 import { measureFiles } from './measure-files.js';
+import { dropRepeats } from './path-list.js';
 import { openScan } from './read-scan.js';
 import type { Scan } from './read-scan.js';
 import { RecordingTable } from './recordings.js';
@@ -17,7 +19,7 @@ import type { RecordingFacts } from './recordings.js';
 export interface FileOptions {
   /** Files, folders, which are searched with all below them, and patterns with `*`, `?`, `[…]`, `{…}` and `**`. Sorted by path, none twice. */
   sources?: string | readonly string[] | undefined;
-  /** Files, in the order that counts. */
+  /** Files, in the order that counts. One that is there twice counts once, and `onNotice` is told. */
   filepaths?: readonly string[] | undefined;
   /** A finished scan, or its folder. */
   scan?: string | Scan | undefined;
@@ -57,7 +59,7 @@ export interface FileContext {
  * @throws UsageError where not exactly one of `sources`, `filepaths` and `scan` is given.
  * @throws InputError where there is no file, a source leads to none, or files have changed since they were measured.
  */
-export async function findSampledFiles(options: FileOptions, context: FileContext): Promise<SampledFiles> {
+export async function findSampledFiles(options: ListOptions, context: FileContext): Promise<SampledFiles> {
   const given = [options.sources, options.filepaths, options.scan].filter((value) => value !== undefined);
   if (given.length !== 1) {
     throw new UsageError(
@@ -82,7 +84,7 @@ async function filesOfScan(given: string | Scan): Promise<SampledFiles> {
   return { recordings: RecordingTable.from([''], facts), stateOf: (file) => states.at(file) };
 }
 
-async function filesByPath(options: FileOptions, context: FileContext): Promise<SampledFiles> {
+async function filesByPath(options: ListOptions, context: FileContext): Promise<SampledFiles> {
   const { groups, paths, groupOf } = await listPaths(options);
   const secondsOf = knownSeconds(options, context.cache);
   const rate = context.sampleRate ?? FALLBACK_RATE;
@@ -108,6 +110,8 @@ async function filesByPath(options: FileOptions, context: FileContext): Promise<
   return { recordings: RecordingTable.from(groups, facts), stateOf: (file) => states.at(file) };
 }
 
+type ListOptions = FileOptions & Pick<OutputOptions, 'onNotice'>;
+
 interface PathList {
   groups: readonly string[];
   paths: readonly string[];
@@ -115,8 +119,8 @@ interface PathList {
 }
 
 /** The files of `sources`, sorted by path and none twice, or those that are named, in their order. */
-export async function listPaths({ sources, filepaths, extensions }: FileOptions): Promise<PathList> {
-  if (filepaths !== undefined) return { groups: [''], paths: filepaths, groupOf: () => 0 };
+export async function listPaths({ sources, filepaths, extensions, onNotice }: ListOptions): Promise<PathList> {
+  if (filepaths !== undefined) return { groups: [''], paths: dropRepeats(filepaths, onNotice), groupOf: () => 0 };
   const groups = typeof sources === 'string' ? [sources] : (sources ?? []);
   const wanted = extensions?.map((extension) => extension.replace(/^\./u, '').toLowerCase()) ?? AUDIO_EXTENSIONS;
   const sourceOf = new Map<string, number>();

@@ -2,9 +2,12 @@ import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { AudioError } from '../audio/audio-error.js';
 import { measureByHeader } from '../audio/header-measure.js';
+import { IndexFolder } from '../audio/index-folder.js';
+import { keepIndex } from '../audio/keep-index.js';
 import { measureLoudness } from '../audio/loudness.js';
 import { measureRecording } from '../audio/measure-recording.js';
 import type { RecordingMeasure } from '../audio/measure-recording.js';
+import { isIndexedKind } from '../audio/open-block-source.js';
 import { errorMessage } from '../errors.js';
 import { serveJobs, type Report } from '../run/pool-child.js';
 import { mtimeMicrosOf } from './scan-job.js';
@@ -16,11 +19,12 @@ const JOB_MS = 1000;
 /** Files read from their headers between two signs of life. */
 const FILES_A_REPORT = 32;
 
-serveJobs<ScanJob>(async ({ files, loudness }, report) => {
+serveJobs<ScanJob>(async ({ files, loudness, indexFolder }, report) => {
   const outcomes: FileOutcome[] = [];
   const startMs = performance.now();
   for (const file of files) {
-    outcomes.push(await readFile(file, loudness, report));
+    const outcome = await readFile(file, loudness, report);
+    outcomes.push(indexFolder === undefined ? outcome : await withIndex(file, outcome, indexFolder, report));
     if (performance.now() - startMs > JOB_MS) break;
     if (outcomes.length % FILES_A_REPORT === 0) await report(undefined);
   }
@@ -48,6 +52,28 @@ async function readFile(
     }
     const message = `Cannot read "${filepath}": ${errorMessage(error)}`;
     return { kind: 'failed', reason: 'decoder_failed', message, hint: undefined };
+  }
+}
+
+/** Once what the file is was found, whoever draws windows of it is spared the first pass. */
+async function withIndex(
+  { filepath, known }: JobFile,
+  outcome: FileOutcome,
+  indexFolder: string,
+  report: Report,
+): Promise<FileOutcome> {
+  if (outcome.kind === 'failed') return outcome;
+  const read = outcome.kind === 'read' ? outcome.facts : undefined;
+  const frames = read === undefined ? known?.indexedFrames : isIndexedKind(read) ? read.frames : undefined;
+  if (frames === undefined) return outcome;
+  const notices: string[] = [];
+  const folder = new IndexFolder(indexFolder, (message) => void notices.push(message));
+  try {
+    const isMade = await keepIndex(filepath, frames, folder, () => report(undefined));
+    return { ...outcome, index: { isMade, notices } };
+  } catch (error) {
+    notices.push(`There is no index of "${filepath}": ${errorMessage(error)}`);
+    return { ...outcome, index: { isMade: false, notices } };
   }
 }
 

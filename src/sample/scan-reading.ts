@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isIndexedKind } from '../audio/open-block-source.js';
 import { orderedMap } from '../run/ordered-map.js';
 import { ProcessPool } from '../run/process-pool.js';
 import type { FileOutcome, JobFile, ScanJob } from './scan-job.js';
@@ -10,6 +11,8 @@ export interface ReadingParts {
   /** What paths are joined to. */
   base: string;
   loudness: LoudnessSettings | undefined;
+  /** Where indexes of long files are kept; undefined for nowhere. */
+  indexFolder: string | undefined;
   jobs: number;
   silenceMs: number;
   signal: AbortSignal | undefined;
@@ -74,7 +77,8 @@ class Reading {
 
   async readBatch(batch: readonly number[], signal: AbortSignal): Promise<number> {
     for (let [rest, deaths] = [batch, 0]; rest.length > 0;) {
-      const job: ScanJob = { files: rest.map((index) => this.#jobFile(index)), loudness: this.#parts.loudness };
+      const { loudness, indexFolder } = this.#parts;
+      const job: ScanJob = { files: rest.map((index) => this.#jobFile(index)), loudness, indexFolder };
       const outcome = await this.#pool.run<FileOutcome[]>(job, { signal });
       if (outcome.kind === 'done') {
         await this.#note(rest, outcome.value);
@@ -106,10 +110,10 @@ class Reading {
   #jobFile(index: number): JobFile {
     const { table, base } = this.#parts;
     const facts = table.factsOf(index);
-    return {
-      filepath: path.resolve(base, table.pathOf(index)),
-      known: facts === undefined ? undefined : { sizeBytes: facts.sizeBytes, mtimeMicros: facts.mtimeMicros },
-    };
+    const filepath = path.resolve(base, table.pathOf(index));
+    if (facts === undefined) return { filepath, known: undefined };
+    const { sizeBytes, mtimeMicros, frames } = facts;
+    return { filepath, known: { sizeBytes, mtimeMicros, indexedFrames: isIndexedKind(facts) ? frames : undefined } };
   }
 
   async #note(batch: readonly number[], outcomes: readonly FileOutcome[]): Promise<void> {

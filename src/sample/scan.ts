@@ -2,6 +2,7 @@ import { rmdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
+import { removeOtherIndexes } from '../audio/index-folder.js';
 import { CanceledError, CutroomError, errorMessage, OutputError, systemCode } from '../errors.js';
 import { ensureFolder, publishFile, removeFile, removeFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import { acquireLock } from '../run/lock.js';
@@ -39,6 +40,8 @@ export interface ScanContext {
   onProgress?: ((progress: ScanProgress) => void) | undefined;
   /** Takes each file that cannot be read, as it is met. */
   onFailure?: ((failure: ScanFailure) => void) | undefined;
+  /** Takes what is to be said of kept indexes: that one is of no use and made anew, or that they cannot be kept. */
+  onNotice?: ((message: string) => void) | undefined;
   isProcessAlive?: ((pid: number) => boolean) | undefined;
 }
 
@@ -53,8 +56,12 @@ export interface ScanResult {
   changedFiles: number;
   /** Files that an earlier scan, or an earlier try, had read and that are as they were. */
   keptFiles: number;
+  /** Whether there was one to compare with. */
+  hasEarlier: boolean;
   /** Files of an earlier scan that are no longer there. */
   removedFiles: number;
+  /** Long compressed files whose index was made by this run. */
+  indexedFiles: number;
   /** Absolute paths. */
   outputs: { folder: string; scan: string; failures: string; metrics: string };
   /** The first of each reason, in the order of the paths. */
@@ -98,6 +105,7 @@ class ScanRun {
   #changedFiles = 0;
   #keptFiles = 0;
   #doneFiles = 0;
+  #indexedFiles = 0;
   /** Rows that an earlier scan does not have, or has otherwise. */
   #newRows = 0;
   #readSeconds = 0;
@@ -163,6 +171,7 @@ class ScanRun {
       const isSame = this.#newRows === 0 && removedFiles === 0;
       const isUnchanged = isSame && (earlier?.isSame(this.#identity, this.#keptFiles, summary.failed) ?? false);
       if (!isUnchanged) await this.#publish(spool, journal, summary);
+      removeOtherIndexes(this.#places.indexes, filepathsOf(this.#table, this.#options.base));
       const { folder, scan: scanFile, failures, metrics } = this.#places;
       await journal.close();
       await clearWork(this.#places);
@@ -172,7 +181,9 @@ class ScanRun {
         readFiles: this.#readFiles,
         changedFiles: this.#changedFiles,
         keptFiles: this.#keptFiles,
+        hasEarlier: earlier !== undefined,
         removedFiles,
+        indexedFiles: this.#indexedFiles,
         outputs: { folder, scan: scanFile, failures, metrics },
         firstFailures: firstOfEachReason(this.#table),
       };
@@ -192,6 +203,7 @@ class ScanRun {
       table,
       base: this.#options.base ?? '/',
       loudness,
+      indexFolder: this.#places.indexes,
       jobs,
       silenceMs,
       signal: this.#context.signal,
@@ -212,6 +224,10 @@ class ScanRun {
 
   async #note(index: number, outcome: FileOutcome, spool: Spool, journal: ScanJournal): Promise<void> {
     const table = this.#table;
+    if (outcome.kind !== 'failed') {
+      if (outcome.index?.isMade === true) this.#indexedFiles += 1;
+      for (const message of outcome.index?.notices ?? []) this.#context.onNotice?.(message);
+    }
     if (outcome.kind === 'unchanged') {
       this.#keptFiles += 1;
       return;
@@ -323,6 +339,10 @@ function identityOf({ sources, filepaths, extensions, base, loudness, out }: Res
 
 function relativeTo(folder: string, file: string): string {
   return path.relative(folder, file).replaceAll(path.sep, '/');
+}
+
+function* filepathsOf(table: ScanTable, base: string | undefined): Generator<string> {
+  for (let index = 0; index < table.count; index += 1) yield path.resolve(base ?? '/', table.pathOf(index));
 }
 
 function* cachedFiles(table: ScanTable): Generator<CachedFile> {

@@ -120,7 +120,7 @@ describe('cutroom sample', () => {
     [['--explain', 'x'], 'error: --explain must be EPOCH:INDEX, both from 0, or the number of a draw, but is "x"'],
     [['--explain', '0:999999'], 'error: There is no draw 999999 in an epoch: it has 50, counted from 0'],
     [['--explain', '1:0'], 'error: There is no draw 0 of epoch 1: there are 50 draws, and an epoch has 50'],
-    [['--list', '1', '--from', '50'], 'error: There is no draw 50: there are 50, counted from 0'],
+    [['--list', '1', '--from', '50'], 'error: There is no draw 50: there are 50 draws, counted from 0'],
     [['--list', '1', '--explain', '0'], 'error: --explain and --list are given: each is a run of its own'],
     [['--from', '1'], 'error: --from is given without --list'],
     [['--count', '1'], 'error: --count is given without --export'],

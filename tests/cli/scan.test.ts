@@ -30,7 +30,7 @@ describe('cutroom scan', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
     expect(stderr).toMatch(/^Done\.\n {2}files {5}1, 0\.000278 h, 32,044 bytes\n/u);
     expect(stderr).toContain('  failed    not_audio 1\n');
-    expect(stderr).toContain('  loudness  2 windows, 0 files are silent\n');
+    expect(stderr).toContain('  loudness  2 windows, no file is silent\n');
     expect(stderr).toContain(
       `The first failure of each reason:\n  failed: Cannot read "${path.join(corpus, 'bad.wav')}": `,
     );
