@@ -21,6 +21,12 @@ export class Column {
     this.length += 1;
   }
 
+  /** Entries that are passed over become 0. */
+  set(index: number, value: number): void {
+    while (index >= this.length) this.push(0);
+    this.#values[index] = value;
+  }
+
   /** @throws RangeError past the end */
   at(index: number): number {
     if (!(index >= 0 && index < this.length)) throw new RangeError(`no entry ${index} among ${this.length}`);

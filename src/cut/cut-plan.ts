@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import { InputError } from '../errors.js';
 import { JsonObject } from '../manifest/json-object.js';
 import { readLineAt } from '../manifest/lines.js';
@@ -6,7 +7,7 @@ import { compareCodePoints } from '../tar/order.js';
 import { parseRowLine } from '../manifest/row-line.js';
 import { readId } from './accept-row.js';
 import { resolveAudioPath } from './audio-path.js';
-import type { KnownRecordings } from './known-recordings.js';
+import type { Column } from './column.js';
 import { mergeMembers, sortRecordings } from './member-order.js';
 import { planCandidates, zeroCounts, type Candidate } from './plan-recording.js';
 import type { PlanTable, TableRow } from './plan-table.js';
@@ -76,11 +77,27 @@ export interface PlannedMember {
 /** What distinguishes the name of a snippet whose plain name another one has: by recording, by ordinal. */
 export type NameSuffixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
 
+/** Where the rows of the recordings came from. */
+export interface RecordingNames {
+  idOf(index: number): string;
+  /** The path as in the row; its last part alone where these are unique. */
+  pathOf(index: number): string;
+  /** 1-based. */
+  lineOf(index: number): number;
+}
+
 export interface CutPlanParts {
   settings: PlanSettings;
+  /** The file that rows are read from. */
   handle: FileHandle;
-  known: KnownRecordings;
+  /** Names that file in errors, where it is not the manifest. */
+  rowsPath?: string;
+  known: RecordingNames;
   table: PlanTable;
+  /** CRC-32 of each row, where they are known. */
+  rowChecksums?: Column;
+  /** As `recordingsInOrder` gives it, where it is known. */
+  order?: Uint32Array;
   inputSha256: string;
   hash: string;
   rowCount: number;
@@ -123,6 +140,7 @@ export class CutPlan {
     this.repetitionExamples = parts.repetitionExamples;
     this.recordingCount = table.length;
     this.#parts = parts;
+    this.#order = parts.order;
     let snippetCount = 0;
     let plannedMicros = 0;
     let inDurationSeconds = 0;
@@ -170,9 +188,10 @@ export class CutPlan {
    * @throws InputError when the manifest has changed
    */
   async recording(index: number): Promise<PlannedRecording> {
-    const { known, table, settings, handle, suffixes } = this.#parts;
+    const { known, table, settings, handle, suffixes, rowsPath = settings.inputManifest, rowChecksums } = this.#parts;
     const kept = table.at(index);
-    const bytes = await readLineAt(handle, settings.inputManifest, kept.offsetBytes, kept.lengthBytes);
+    const bytes = await readLineAt(handle, rowsPath, kept.offsetBytes, kept.lengthBytes);
+    if (rowChecksums !== undefined && rowChecksums.at(index) !== crc32(bytes)) throw this.#changed(index);
     const row = parseRowLine({ bytes });
     const list = row instanceof JsonObject ? readSegments(row) : undefined;
     const id = known.idOf(index);
@@ -210,14 +229,27 @@ export class CutPlan {
     );
   }
 
+  /** What the plan is made of: to be laid down, and made again elsewhere. Not to be changed. */
+  get parts(): Readonly<CutPlanParts> {
+    return this.#parts;
+  }
+
   /** Closes the manifest. Rows cannot be read afterwards; figures can. */
   async close(): Promise<void> {
     await this.#parts.handle.close();
   }
 
   #changed(index: number): InputError {
-    const { known, settings } = this.#parts;
+    const { known, settings, table, rowsPath } = this.#parts;
     const line = known.lineOf(index);
+    if (rowsPath !== undefined) {
+      const { offsetBytes } = table.at(index);
+      return new InputError(`Cannot read the row of line ${line} from "${rowsPath}": it is not what was planned`, {
+        path: rowsPath,
+        offsetBytes,
+        hint: 'Something changed the plan: plan again, in another folder.',
+      });
+    }
     return new InputError(`Cannot read line ${line} of "${settings.inputManifest}" again: it has changed`, {
       path: settings.inputManifest,
       line,

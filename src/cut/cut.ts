@@ -1,49 +1,38 @@
 import { rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { audioArchitecture } from '../audio/architecture.js';
 import { OutputError } from '../errors.js';
 import { ensureFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import type { Lock } from '../run/lock.js';
 import { ProcessPool } from '../run/process-pool.js';
 import { refuseForeignOutputs } from '../shard/metrics-owner.js';
-import { loadTokenizer } from '../text/tokenizer.js';
-import type { Tokenizer, TokenizerEvent } from '../text/tokenizer.js';
+import type { TokenizerEvent } from '../text/tokenizer.js';
+import { conclude } from './conclude.js';
 import type { CutPlan } from './cut-plan.js';
 import { writeDryRunManifest, writeDryRunMetrics } from './dry-run.js';
 import { inspectEarlierOutputs } from './earlier-outputs.js';
 import { execute } from './execute.js';
 import type { Executed } from './execute.js';
 import { writeFailures } from './failures.js';
-import { describeOptions } from './identity.js';
 import type { RunIdentity } from './identity.js';
+import { makePlan } from './make-plan.js';
+import type { MakePlanContext } from './make-plan.js';
 import type { CutMetrics } from './metrics.js';
 import type { ShardSection } from './metrics-writer.js';
 import { resolveCutOptions } from './options.js';
 import type { CutOptions, CutOutputs, ResolvedCutOptions } from './options.js';
 import { OutputsWriter } from './outputs-writer.js';
-import { planCut as planManifest } from './plan.js';
 import type { OnCutProgress } from './progress.js';
-import { publish } from './publish.js';
 import { RecordingExtractor } from './recording-extractor.js';
 import { RunJournal } from './run-journal.js';
 import { findListFault, hasAudio } from './shard-files.js';
-import { describePlannedShards, describeShards, writeShardList } from './shard-section.js';
+import { describePlannedShards } from './shard-section.js';
 import { ShardTally } from './shard-tally.js';
 import { checkShardCount } from './sharding.js';
 import { StaleWorkError } from './stale-work.js';
-import { summarizeEarlier, summarizeMetrics } from './summary.js';
+import { isWithinLimit, summarizeEarlier, summarizeMetrics } from './summary.js';
 import type { CutSummary } from './summary.js';
 import type { FailureRecord } from './types.js';
 import { VERSION } from '../version.js';
-import {
-  clearParts,
-  clearWork,
-  journalPath,
-  lockOutputs,
-  partsPath,
-  prepareFolders,
-  unlockOutputs,
-} from './work-folder.js';
+import { clearParts, clearWork, journalPath, partsPath, workLocked } from './work-folder.js';
 
 /** What a run is given beside its options. */
 export interface CutContext {
@@ -84,7 +73,7 @@ export interface CutResult {
  */
 export async function planCut(options: CutOptions, context: CutContext = {}): Promise<CutPlan> {
   const resolved = resolveCutOptions(options);
-  return await makePlan(resolved, await findTokenizer(resolved, context), context, () => undefined);
+  return (await makePlan(resolved, planningOf(context))).plan;
 }
 
 /**
@@ -100,40 +89,36 @@ export async function cut(options: CutOptions, context: CutContext = {}): Promis
   const listFault = outputs.isSharded ? findListFault(outputs) : undefined;
   if (listFault !== undefined) context.onWarning?.(`no list of the shards is written: ${listFault}`);
   await refuseForeignOutputs(outputs.metrics, 'cut', 'output-dir');
-  await prepareFolders(outputs);
-  const locks = await lockOutputs(outputs, context);
-  let ended: Omit<CutResult, 'seconds'>;
-  try {
-    ended = await cutLocked(resolved, locks, context);
-  } catch (error) {
-    // Whatever the giving back of locks meets now, what ended the run is to be told.
-    await Promise.allSettled([unlockOutputs(outputs, locks)]);
-    throw error;
-  }
-  await unlockOutputs(outputs, locks);
+  const ended = await workLocked(outputs, context, (locks, signal) => cutLocked(resolved, locks, signal, context));
   return { ...ended, seconds: (performance.now() - startMs) / 1000 };
 }
 
 async function cutLocked(
   options: ResolvedCutOptions,
   locks: readonly Lock[],
+  signal: AbortSignal,
   context: CutContext,
 ): Promise<Omit<CutResult, 'seconds'>> {
-  const signal = AbortSignal.any([
-    ...locks.map(({ lost }) => lost),
-    ...(context.signal === undefined ? [] : [context.signal]),
-  ]);
   const failures: FailureRecord[] = [];
-  const tokenizer = await findTokenizer(options, { ...context, signal });
-  const plan = await makePlan(options, tokenizer, { ...context, signal }, (failure) => failures.push(failure));
+  const { plan, identity } = await makePlan(options, {
+    ...planningOf({ ...context, signal }),
+    onFailure: (failure) => {
+      failures.push(failure);
+      context.onFailure?.(failure);
+    },
+  });
   try {
     checkShardCount(options.sharding, plan);
-    const run = new CutRun(options, plan, identify(options, plan, tokenizer), failures, signal, locks, context);
+    const run = new CutRun(options, plan, identity, failures, signal, locks, context);
     const { kind, summary } = await run.run();
-    return { kind, outputs: options.outputs, summary, isWithinLimit: isWithin(summary, options) };
+    return { kind, outputs: options.outputs, summary, isWithinLimit: isWithinLimit(summary, options.maxFailures) };
   } finally {
     await plan.close();
   }
+}
+
+function planningOf({ onProgress, ...context }: CutContext): MakePlanContext {
+  return { ...context, onRows: (rows) => onProgress?.({ stage: 'plan', rows }) };
 }
 
 class CutRun {
@@ -172,6 +157,7 @@ class CutRun {
     if (!hasJournal && !dryRun) await clearParts(outputs);
     if (!overwrite && !hasJournal) {
       const earlier = await inspectEarlierOutputs(outputs, this.#identity, dryRun);
+      if (earlier.kind === 'salvaged') throw earlier.refusal;
       if (earlier.kind === 'same') return { kind: 'already_done', summary: summarizeEarlier(earlier.metrics) };
     }
     if (dryRun) return { kind: 'preview', summary: await this.#preview(hasJournal) };
@@ -269,89 +255,22 @@ class CutRun {
     writer: OutputsWriter | undefined,
     executed: Executed,
   ): Promise<ShardSection | undefined> {
-    const { outputs, datasetName } = this.#options;
-    const complete = executed.isComplete;
     this.#onProgress({ stage: 'publish' });
-    let sizes = journal.publishing?.shards;
-    if (sizes === undefined) {
-      if (writer === undefined) throw new Error('There is nothing to publish');
-      sizes = await writer.finish();
-      await journal.notePublishing(sizes, complete);
-    }
-    const written = sizes;
-    const shards = describeShards(outputs, executed.shards, written, complete);
-    for (const lock of this.#locks) await lock.confirm();
-    await publish(outputs, written, {
-      writeFailures: (write) => writeFailures(this.#plan, this.#planned, executed.failed, write),
-      writeList: (write) => writeShardList(outputs, executed.shards, written, write),
-      writeMetrics: (write) =>
-        executed.metrics.write(write, {
-          complete,
-          dryRun: false,
-          datasetName,
-          cutroomVersion: VERSION,
-          audioArchitecture: this.#identity.audio_architecture,
-          options: this.#identity.options,
-          shards,
-        }),
+    return await conclude({
+      outputs: this.#options.outputs,
+      datasetName: this.#options.datasetName,
+      plan: this.#plan,
+      identity: this.#identity,
+      planned: this.#planned,
+      locks: this.#locks,
+      journal,
+      executed,
+      finish: async () => {
+        if (writer === undefined) throw new Error('There is nothing to publish');
+        return await writer.finish();
+      },
     });
-    await clearWork(outputs);
-    return shards;
   }
-}
-
-async function findTokenizer(
-  { settings, tokenizer }: ResolvedCutOptions,
-  context: CutContext,
-): Promise<Tokenizer | undefined> {
-  if (!settings.repetitionFilter) return undefined;
-  return await loadTokenizer({
-    ...tokenizer,
-    environment: context.environment ?? {},
-    homeDir: homedir(),
-    ...(context.signal === undefined ? {} : { signal: context.signal }),
-    ...(context.onTokenizerEvent === undefined ? {} : { onEvent: context.onTokenizerEvent }),
-  });
-}
-
-async function makePlan(
-  { settings }: ResolvedCutOptions,
-  tokenizer: Tokenizer | undefined,
-  { signal, onProgress, onFailure }: CutContext,
-  collect: (failure: FailureRecord) => void,
-): Promise<CutPlan> {
-  return await planManifest(settings, {
-    tokenizer,
-    signal,
-    onFailure: (failure) => {
-      collect(failure);
-      onFailure?.(failure);
-    },
-    onProgress: (rows) => onProgress?.({ stage: 'plan', rows }),
-  });
-}
-
-function identify(options: ResolvedCutOptions, plan: CutPlan, tokenizer: Tokenizer | undefined): RunIdentity {
-  return {
-    cutroom_version: VERSION,
-    audio_architecture: audioArchitecture(),
-    input_sha256: plan.inputSha256,
-    plan_hash: plan.hash,
-    options: describeOptions(options, tokenizer?.fingerprint),
-  };
-}
-
-function isWithin(summary: CutSummary, { maxFailures }: ResolvedCutOptions): boolean {
-  const rows = sum(summary.skippedRows);
-  const snippets = sum(summary.failedSnippets);
-  if ('count' in maxFailures) return rows + snippets <= maxFailures.count;
-  const share = maxFailures.percent / 100;
-  const plannedSnippets = summary.outputSnippets + snippets;
-  return rows <= share * (summary.inputRecordings + rows) && snippets <= share * plannedSnippets;
-}
-
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
 function nothingToSalvage({ folder }: CutOutputs): OutputError {

@@ -37,7 +37,7 @@ export async function writeDryRunManifest(
     const durationSeconds = plannedDuration(snippet);
     const row = buildRow(recording, snippet, { durationSeconds, settings: plan.settings });
     if ('dropped' in row) throw new TypeError(`planned snippet "${snippet.snippetId}" makes no row`);
-    options.shards?.add(options.shards.place(snippet), durationSeconds);
+    options.shards?.add(options.shards.place(snippet, recording.index), durationSeconds);
     metrics.addSnippet(recording.index, { segmentCount: row.segmentCount, durationSeconds, clippedSamples: 0 });
     text += `${row.line}\n`;
     count += 1;

@@ -29,8 +29,8 @@ export interface EarlierMetrics extends RunIdentity {
 }
 
 /**
- * What stands at the places of the outputs: nothing that a run may not replace (`none`), or the outputs of the very same
- * run (`same`).
+ * What stands at the places of the outputs: nothing that a run may not replace (`none`), the outputs of the very same
+ * run (`same`), or what was salvaged from it before it was complete (`salvaged`), with what is said where that may not be replaced.
  *
  * @throws OutputError when something else is there, naming what differs
  */
@@ -38,7 +38,7 @@ export async function inspectEarlierOutputs(
   outputs: CutOutputs,
   identity: RunIdentity,
   isDryRun: boolean,
-): Promise<{ kind: 'none' } | { kind: 'same'; metrics: EarlierMetrics }> {
+): Promise<{ kind: 'none' } | { kind: 'same'; metrics: EarlierMetrics } | { kind: 'salvaged'; refusal: OutputError }> {
   const hint = 'Choose another --output-dir, or give --overwrite to replace what is there.';
   const metrics = await readEarlierMetrics(outputs.metrics);
   if (metrics === undefined) {
@@ -61,7 +61,12 @@ export async function inspectEarlierOutputs(
   if (isDryRun) throw refuse('the outputs of a run with audio are there');
   const differences = listDifferences(metrics, identity).filter((text) => !text.startsWith('cutroom_version'));
   if (differences.length > 0) throw refuse(`the outputs there are of another run: ${differences.join('; ')}`);
-  if (!metrics.complete) throw refuse('the outputs there were salvaged from this run before it was complete');
+  if (!metrics.complete) {
+    return {
+      kind: 'salvaged',
+      refusal: refuse('the outputs there were salvaged from this run before it was complete'),
+    };
+  }
   const own = ownShards(outputs, metrics);
   const shards = own.flatMap((shard) => Object.values(placesOf(outputs, shard)));
   for (const file of [...shards, outputs.failures, ...(outputs.list === undefined ? [] : [outputs.list])]) {

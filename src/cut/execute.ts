@@ -7,12 +7,13 @@ import type { OutputsWriter } from './outputs-writer.js';
 import type { StoredSnippet } from './part.js';
 import type { OnCutProgress } from './progress.js';
 import { factsOf } from './recording-extractor.js';
-import type { RecordingExtractor } from './recording-extractor.js';
 import { buildRow } from './row.js';
-import type { RecordingOutcome, RunJournal, SnippetFacts } from './run-journal.js';
+import type { RecordingOutcome, SnippetFacts } from './run-journal.js';
 import { ShardTally } from './shard-tally.js';
-import { readSourceFacts } from './source-facts.js';
+import type { RunLog, SnippetSource } from './snippet-source.js';
+import type { SourceFacts } from './source-facts.js';
 import { StaleWorkError } from './stale-work.js';
+import type { PlannedSnippet } from './types.js';
 
 /** How far ahead of the tar recordings are worked on, per job; bounds the space that waiting parts take. */
 const WINDOW_PER_JOB = 4;
@@ -21,14 +22,18 @@ const CHECKPOINT_BYTES = 256 << 20;
 export interface ExecuteParts {
   plan: CutPlan;
   options: ResolvedCutOptions;
-  journal: RunJournal;
+  journal: RunLog;
   /** Undefined when the outputs are written already and only the figures are wanted. */
   writer: OutputsWriter | undefined;
-  extractor: RecordingExtractor;
+  extractor: SnippetSource;
   signal: AbortSignal;
   onProgress: OnCutProgress;
   /** How often the outputs are made sure of on the disk. */
   checkpointMs: number;
+  /** Counts the shards. Default: those that the options ask for. */
+  shards?: ShardTally | undefined;
+  /** Takes what came of each recording, or that nothing is known of it, in the order of the plan. */
+  onRecording?: ((index: number, outcome: RecordingOutcome | undefined) => Promise<void>) | undefined;
 }
 
 /** What came of a plan. */
@@ -85,11 +90,11 @@ class Execution {
   constructor(parts: ExecuteParts) {
     this.#parts = parts;
     this.#metrics = new CutMetrics(parts.plan);
-    this.#shards = new ShardTally(parts.options.sharding, parts.plan.snippetCount);
+    this.#shards = parts.shards ?? new ShardTally(parts.options.sharding, parts.plan.snippetCount);
   }
 
   async run(): Promise<Executed> {
-    const { plan, options, signal } = this.#parts;
+    const { plan, options, signal, onRecording } = this.#parts;
     const recordings = orderedMap(
       plan.recordingsInOrder(),
       { concurrency: options.jobs, window: options.jobs * WINDOW_PER_JOB, signal },
@@ -104,6 +109,7 @@ class Execution {
           if (next.done === true || next.value.index !== index) throw new Error(`Recording ${index} is out of order`);
           open = next.value.open;
           this.#open.set(index, open);
+          await onRecording?.(index, open.outcome);
         }
         await this.#add(member, open);
         await this.#checkpointIfDue();
@@ -126,17 +132,19 @@ class Execution {
   /** Makes a recording's snippets, or finds them. */
   async #prepare(index: number, signal: AbortSignal): Promise<{ index: number; open: OpenRecording }> {
     const { plan, journal, writer, extractor, options } = this.#parts;
-    const recording = await plan.recording(index);
-    let outcome = journal.takeOutcome(index);
+    const { audioPath, snippetCount, plannedSeconds } = plan.summary(index);
+    let outcome = await journal.takeOutcome(index);
     let stored: Map<number, StoredSnippet>;
     if (outcome !== undefined || options.salvage) {
       // Where nothing more is cut, the outputs are of one mind.
-      if (outcome !== undefined && writer !== undefined && !options.salvage) refuseChanged(recording, outcome);
+      if (outcome !== undefined && writer !== undefined && !options.salvage) {
+        refuseChanged(audioPath, outcome, extractor.sourceOf(audioPath));
+      }
       stored = (await extractor.stored(index, outcome?.source)).snippets;
-      this.#resumedSeconds += plan.summary(index).plannedSeconds;
+      this.#resumedSeconds += plannedSeconds;
     } else {
+      const recording = await plan.recording(index);
       const lastMicros = Math.max(...recording.snippets.map(({ endMicros }) => endMicros));
-      const { plannedSeconds } = plan.summary(index);
       ({ outcome, stored } = await extractor.extract(recording, signal, (seconds) => {
         this.#inFlight.set(index, plannedSeconds * Math.min(1, (seconds * 1e6) / lastMicros));
         this.#report();
@@ -145,21 +153,21 @@ class Execution {
     }
     this.#inFlight.delete(index);
     this.#recordings += 1;
-    this.#doneSeconds += plan.summary(index).plannedSeconds;
+    this.#doneSeconds += plannedSeconds;
     this.#report();
     if (outcome === undefined) this.#isComplete = false;
     for (const warning of outcome?.warnings ?? []) this.#metrics.addWarning(index, warning);
-    if (outcome !== undefined && outcome.snippets.length < recording.snippets.length) this.#failed.set(index, outcome);
+    if (outcome !== undefined && outcome.snippets.length < snippetCount) this.#failed.set(index, outcome);
     const known = outcome?.snippets ?? [...stored.values()].map(factsOf);
     const facts = new Map(known.map((fact) => [fact[0], fact]));
-    return { index, open: { outcome, facts, stored, remaining: recording.snippets.length } };
+    return { index, open: { outcome, facts, stored, remaining: snippetCount } };
   }
 
   /** Counts a member of the plan under what came of it, and appends it unless an earlier run did. */
   async #add({ recording, snippet }: PlannedMember, open: OpenRecording): Promise<void> {
-    const { plan, journal, writer } = this.#parts;
+    const { plan, journal, writer, extractor } = this.#parts;
     const { index } = recording;
-    const shard = this.#shards.place(snippet);
+    const shard = this.#shards.place(snippet, index);
     const isNew = this.#members >= journal.checkpoint.members;
     const fact = open.facts.get(snippet.ordinal);
     if (fact !== undefined) {
@@ -178,7 +186,7 @@ class Execution {
         this.#metrics.addSnippet(index, { segmentCount, durationSeconds, clippedSamples });
         this.#shards.add(shard, durationSeconds);
         if (isNew && writer !== undefined) {
-          const stored = await this.#storedSnippet(recording, snippet.ordinal, open);
+          const stored = await this.#storedSnippet(recording, snippet, open);
           await writer.append(shard, snippet.member, stored, row.line);
         }
       }
@@ -189,24 +197,27 @@ class Execution {
     open.remaining -= 1;
     if (open.remaining > 0) return;
     this.#open.delete(index);
-    await writer?.release([...open.stored.values()].map(({ partPath }) => partPath));
+    await writer?.release(extractor.listReleased(index, open.stored.values()));
     this.#finished.push(index);
   }
 
   /** Where a snippet's bytes are; made anew when a crash of the machine took them although the journal has them. */
-  async #storedSnippet(recording: PlannedRecording, ordinal: number, open: OpenRecording): Promise<StoredSnippet> {
+  async #storedSnippet(
+    recording: PlannedRecording,
+    snippet: PlannedSnippet,
+    open: OpenRecording,
+  ): Promise<StoredSnippet> {
     const { extractor, signal } = this.#parts;
-    if (!open.stored.has(ordinal)) {
-      if (open.outcome !== undefined) refuseChanged(recording, open.outcome);
-      const { stored } = await extractor.extract(recording, signal, () => undefined);
-      for (const [key, snippet] of stored) open.stored.set(key, snippet);
+    const { audioPath } = recording;
+    if (!open.stored.has(snippet.ordinal)) {
+      if (open.outcome !== undefined) refuseChanged(audioPath, open.outcome, extractor.sourceOf(audioPath));
+      for (const [key, found] of await extractor.findAgain(recording, snippet, signal)) open.stored.set(key, found);
     }
-    const found = open.stored.get(ordinal);
+    const found = open.stored.get(snippet.ordinal);
     if (found !== undefined) return found;
-    throw new StaleWorkError(
-      `Snippets of "${recording.audioPath}" were lost from the work folder and cannot be made again`,
-      { path: recording.audioPath },
-    );
+    throw new StaleWorkError(`Snippets of "${audioPath}" were lost from the work folder and cannot be made again`, {
+      path: audioPath,
+    });
   }
 
   async #checkpointIfDue(): Promise<void> {
@@ -246,10 +257,8 @@ class Execution {
 }
 
 /** A recording that was replaced since its snippets were cut would make outputs of two minds. */
-function refuseChanged(recording: PlannedRecording, outcome: RecordingOutcome): void {
-  const now = readSourceFacts(recording.audioPath);
-  const { source } = outcome;
+function refuseChanged(audioPath: string, { source }: RecordingOutcome, now: SourceFacts | undefined): void {
   if (source === undefined || now === undefined) return;
   if (now.sizeBytes === source.sizeBytes && now.modifiedMs === source.modifiedMs) return;
-  throw new StaleWorkError(`"${recording.audioPath}" has changed since it was cut`, { path: recording.audioPath });
+  throw new StaleWorkError(`"${audioPath}" has changed since it was cut`, { path: audioPath });
 }

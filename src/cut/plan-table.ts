@@ -13,6 +13,8 @@ export interface TableRow {
   snippetCount: number;
   segmentCount: number;
   plannedMicros: number;
+  /** Where the last snippet ends: so far the recording is decoded. */
+  decodedMicros: number;
   /** Name of the first member in code-point order; empty where the recording has none. */
   firstMember: string;
   /** Whether a snippet's start is written with a minus sign. */
@@ -23,7 +25,7 @@ export interface TableRow {
 
 const REASONS = DROP_REASONS.length;
 
-/** The figures of every recording of a plan, about 150 bytes each beside the name of its first member. */
+/** The figures of every recording of a plan, about 160 bytes each beside the name of its first member. */
 export class PlanTable {
   readonly #offsets = new Column('float64');
   readonly #lengths = new Column('uint32');
@@ -34,30 +36,45 @@ export class PlanTable {
   readonly #snippets = new Column('uint32');
   readonly #segments = new Column('uint32');
   readonly #planned = new Column('float64');
-  readonly #firstMembers: string[] = [];
+  readonly #decoded = new Column('float64');
+  readonly #firstMembers: string[];
   readonly #minus = new Column('uint32');
-  /** Where the repetitive ordinals of a recording end; they begin where those of the one before end. */
-  readonly #repetitiveEnds = new Column('uint32');
+  readonly #repetitiveStarts = new Column('uint32');
+  readonly #repetitiveCounts = new Column('uint32');
   readonly #repetitive = new Column('uint32');
+
+  /** @param length how many recordings there are already, all without figures: they are put in any order. */
+  constructor(length = 0) {
+    this.#firstMembers = Array.from({ length }, () => '');
+  }
 
   get length(): number {
     return this.#firstMembers.length;
   }
 
   add(row: TableRow): void {
-    this.#offsets.push(row.offsetBytes);
-    this.#lengths.push(row.lengthBytes);
-    this.#inSegments.push(row.inSegments);
-    this.#inDurations.push(row.inDurationSeconds);
-    for (const reason of DROP_REASONS) this.#dropped.push(row.dropped[reason]);
-    for (const reason of DROP_REASONS) this.#droppedSegments.push(row.droppedSegments[reason]);
-    this.#snippets.push(row.snippetCount);
-    this.#segments.push(row.segmentCount);
-    this.#planned.push(row.plannedMicros);
-    this.#firstMembers.push(detachString(row.firstMember));
-    this.#minus.push(row.hasMinus ? 1 : 0);
+    this.put(this.length, row);
+  }
+
+  /** Sets the figures of a recording, once. */
+  put(index: number, row: TableRow): void {
+    this.#offsets.set(index, row.offsetBytes);
+    this.#lengths.set(index, row.lengthBytes);
+    this.#inSegments.set(index, row.inSegments);
+    this.#inDurations.set(index, row.inDurationSeconds);
+    for (const [place, reason] of DROP_REASONS.entries()) {
+      this.#dropped.set(index * REASONS + place, row.dropped[reason]);
+      this.#droppedSegments.set(index * REASONS + place, row.droppedSegments[reason]);
+    }
+    this.#snippets.set(index, row.snippetCount);
+    this.#segments.set(index, row.segmentCount);
+    this.#planned.set(index, row.plannedMicros);
+    this.#decoded.set(index, row.decodedMicros);
+    this.#firstMembers[index] = detachString(row.firstMember);
+    this.#minus.set(index, row.hasMinus ? 1 : 0);
+    this.#repetitiveStarts.set(index, this.#repetitive.length);
+    this.#repetitiveCounts.set(index, row.repetitive.length);
     for (const ordinal of row.repetitive) this.#repetitive.push(ordinal);
-    this.#repetitiveEnds.push(this.#repetitive.length);
   }
 
   /** @throws RangeError where there is no such recording */
@@ -72,10 +89,15 @@ export class PlanTable {
       snippetCount: this.#snippets.at(index),
       segmentCount: this.#segments.at(index),
       plannedMicros: this.#planned.at(index),
+      decodedMicros: this.#decoded.at(index),
       firstMember: this.firstMemberAt(index),
       hasMinus: this.hasMinusAt(index),
       repetitive: this.#repetitiveAt(index),
     };
+  }
+
+  decodedMicrosAt(index: number): number {
+    return this.#decoded.at(index);
   }
 
   firstMemberAt(index: number): string {
@@ -92,8 +114,9 @@ export class PlanTable {
 
   #repetitiveAt(index: number): number[] {
     const ordinals: number[] = [];
-    const start = index === 0 ? 0 : this.#repetitiveEnds.at(index - 1);
-    for (let at = start; at < this.#repetitiveEnds.at(index); at += 1) ordinals.push(this.#repetitive.at(at));
+    const start = this.#repetitiveStarts.at(index);
+    const end = start + this.#repetitiveCounts.at(index);
+    for (let at = start; at < end; at += 1) ordinals.push(this.#repetitive.at(at));
     return ordinals;
   }
 }

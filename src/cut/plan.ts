@@ -69,6 +69,9 @@ async function openManifest(path: string): Promise<FileHandle> {
   });
 }
 
+/** What the first pass makes: it knows the recordings by their ids too. */
+type PlannedParts = CutPlanParts & { known: KnownRecordings };
+
 /** The first pass over the manifest. */
 class Planner {
   /** Recordings in which two snippets have one name. */
@@ -88,7 +91,7 @@ class Planner {
     this.#known = new KnownRecordings(settings.audioPathResolution === 'basename');
   }
 
-  async readManifest(handle: FileHandle): Promise<CutPlanParts> {
+  async readManifest(handle: FileHandle): Promise<PlannedParts> {
     const { tokenizer, signal } = this.#context;
     const hash = createHash('sha256');
     let rowCount = 0;
@@ -149,10 +152,12 @@ class Planner {
       this.selfClashing.add(this.#table.length);
     }
     let plannedMicros = 0;
+    let decodedMicros = 0;
     let segmentCount = 0;
     for (const snippet of snippets) {
       plannedMicros += snippet.endMicros - snippet.startMicros;
       segmentCount += snippet.segmentCount;
+      decodedMicros = Math.max(decodedMicros, snippet.endMicros);
     }
     this.#known.add(id, row.audioPath, line.number);
     this.#table.add({
@@ -165,6 +170,7 @@ class Planner {
       snippetCount: snippets.length,
       segmentCount,
       plannedMicros,
+      decodedMicros,
       firstMember: firstMemberOf(snippets),
       hasMinus: snippets.some(({ ordinal }) => {
         const first = candidates[ordinal]?.segments[0];
@@ -185,7 +191,7 @@ class Planner {
 
 /** Refuses equal names, or tells them apart by suffixes. */
 async function resolveClashes(
-  parts: CutPlanParts,
+  parts: PlannedParts,
   selfClashing: ReadonlySet<number>,
   signal: AbortSignal | undefined,
 ): Promise<CutPlan> {

@@ -44,8 +44,12 @@ async function removeStrays(outputs: CutOutputs, shards: readonly ShardSizes[]):
   for (const stray of strays) await removeFile(stray);
 }
 
-/** Gives the partial file its name, unless an earlier try did. */
-async function publishOnce(path: string, sizeBytes: number): Promise<void> {
+/**
+ * Gives the partial file its name, unless an earlier try did.
+ *
+ * @throws {StaleWorkError} when neither has its size
+ */
+export async function publishOnce(path: string, sizeBytes: number): Promise<void> {
   const partial = partialPath(path);
   if ((await sizeOf(partial)) === sizeBytes) {
     await publishFile(partial, path);

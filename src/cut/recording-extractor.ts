@@ -10,8 +10,10 @@ import type { ResolvedCutOptions } from './options.js';
 import { indexPath, partPath, readPart } from './part.js';
 import type { Attempt, AttemptEnd, StoredSnippet } from './part.js';
 import type { RecordingOutcome, SnippetFacts } from './run-journal.js';
+import type { SnippetSource } from './snippet-source.js';
 import { readSourceFacts } from './source-facts.js';
 import type { SourceFacts } from './source-facts.js';
+import type { PlannedSnippet } from './types.js';
 
 /** A decoder process that dies gets one more chance: it may have been killed for the machine's sake. */
 const MAX_DEATHS = 2;
@@ -25,18 +27,28 @@ export interface StoredRecording {
 }
 
 /** Has recordings cut by the pool, and keeps what earlier attempts at them left. */
-export class RecordingExtractor {
+export class RecordingExtractor implements SnippetSource {
   readonly #pool: ProcessPool;
   readonly #folder: string;
   readonly #options: ResolvedCutOptions;
   /** Attempts that earlier runs left in the work folder, by recording. */
   readonly #attempts = new Map<number, number[]>();
+  readonly #locate: (audioPath: string) => string;
 
-  /** @param folder holds the parts; it exists. */
-  constructor(pool: ProcessPool, folder: string, options: ResolvedCutOptions) {
+  /**
+   * @param folder holds the parts; it exists.
+   * @param locate leads a path of the plan to the file on this machine; what is told of a recording names it as the plan does.
+   */
+  constructor(
+    pool: ProcessPool,
+    folder: string,
+    options: ResolvedCutOptions,
+    locate: (audioPath: string) => string = (audioPath) => audioPath,
+  ) {
     this.#pool = pool;
     this.#folder = folder;
     this.#options = options;
+    this.#locate = locate;
   }
 
   /** Finds what earlier runs left. To be awaited before anything else. */
@@ -66,7 +78,7 @@ export class RecordingExtractor {
     onSeconds: (seconds: number) => void,
   ): Promise<{ outcome: RecordingOutcome; stored: Map<number, StoredSnippet> }> {
     const { index, audioPath } = recording;
-    const source = readSourceFacts(audioPath);
+    const source = this.sourceOf(audioPath);
     const stored = await this.stored(index, source);
     for (let deaths = 0; stored.end === undefined;) {
       const attempt = (this.#attempts.get(index)?.at(-1) ?? -1) + 1;
@@ -108,6 +120,22 @@ export class RecordingExtractor {
     return stored;
   }
 
+  async findAgain(
+    recording: PlannedRecording,
+    _snippet: PlannedSnippet,
+    signal: AbortSignal,
+  ): Promise<Map<number, StoredSnippet>> {
+    return (await this.extract(recording, signal, () => undefined)).stored;
+  }
+
+  sourceOf(audioPath: string): SourceFacts | undefined {
+    return readSourceFacts(this.#locate(audioPath));
+  }
+
+  listReleased(_index: number, stored: Iterable<StoredSnippet>): string[] {
+    return [...stored].map(({ partPath: file }) => file);
+  }
+
   /** Removes the files of a recording whose snippets are in the tar. */
   async discard(index: number): Promise<void> {
     for (const attempt of this.#attempts.get(index) ?? []) {
@@ -121,7 +149,7 @@ export class RecordingExtractor {
   #job(recording: PlannedRecording, stored: ReadonlyMap<number, StoredSnippet>, attempt: number): ExtractJob {
     const { settings, channel } = this.#options;
     return {
-      audioPath: recording.audioPath,
+      audioPath: this.#locate(recording.audioPath),
       snippets: recording.snippets.map(({ ordinal, snippetId, startMicros, endMicros }) => ({
         ordinal,
         snippetId,
@@ -144,12 +172,15 @@ export class RecordingExtractor {
   ): RecordingOutcome {
     const made = recording.snippets.flatMap(({ ordinal }) => stored.get(ordinal) ?? []);
     const invalidSamples = made.reduce((sum, snippet) => sum + snippet.invalidSamples, 0);
+    const located = this.#locate(recording.audioPath);
+    const spell = (text: string): string => text.replaceAll(located, () => recording.audioPath);
+    const spelled = warnings.map(spell);
     return {
       recording: recording.index,
       snippets: made.map(factsOf),
-      warnings: invalidSamples === 0 ? warnings : [...warnings, describeInvalid(invalidSamples)],
+      warnings: invalidSamples === 0 ? spelled : [...spelled, describeInvalid(invalidSamples)],
       attempts: this.#attempts.get(recording.index)?.length ?? 0,
-      ...(failure === undefined ? {} : { failure }),
+      ...(failure === undefined ? {} : { failure: { ...failure, message: spell(failure.message) } }),
       ...(source === undefined ? {} : { source }),
     };
   }

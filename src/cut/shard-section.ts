@@ -41,6 +41,12 @@ export async function writeShardList(
   }
 }
 
+/** The files of shards as the metrics name them. */
+export function listShardFiles(outputs: CutOutputs, shards: readonly ShardFigures[]): string[] {
+  const beside = (base: string, name: string): string => path.join(path.dirname(base), name);
+  return shards.flatMap(({ name, manifest }) => [beside(outputs.tar, name), beside(outputs.manifest, manifest)]);
+}
+
 function figuresOf(outputs: CutOutputs, tally: ShardTally, shard: number): Omit<ShardFigures, 'bytes'> {
   const { tar, manifest } = placesOf(outputs, shard);
   return {

@@ -35,14 +35,28 @@ export class ShardTally {
     return this.#cursor.count;
   }
 
-  /** The shard of the next snippet of the plan, whether it comes into the output or not. */
-  place({ startMicros, endMicros }: PlannedSnippet): number {
+  /**
+   * The shard of the next snippet of the plan, whether it comes into the output or not.
+   *
+   * @param _recording its position in the plan; where that alone decides, another tally says so.
+   */
+  place({ startMicros, endMicros }: PlannedSnippet, _recording: number): number {
     const shard = this.#cursor.next(endMicros - startMicros);
-    if (shard === this.#snippets.length) {
+    this.reach(shard);
+    return shard;
+  }
+
+  /** How many shards are counted for. */
+  protected get length(): number {
+    return this.#snippets.length;
+  }
+
+  /** Notes that there are shards up to this one. */
+  protected reach(shard: number): void {
+    while (this.#snippets.length <= shard) {
       this.#snippets.push(0);
       this.#micros.push(0);
     }
-    return shard;
   }
 
   /** Counts a snippet that is in the output. */

@@ -1,6 +1,7 @@
 import type { EarlierMetrics } from './earlier-outputs.js';
 import type { CutMetrics } from './metrics.js';
 import type { ShardSection } from './metrics-writer.js';
+import type { FailureLimit } from './options.js';
 import type { ShardFigures } from './shard-tally.js';
 
 /** The figures of a run, as the metrics file has them. Durations in seconds. */
@@ -62,4 +63,18 @@ export function summarizeEarlier(metrics: EarlierMetrics): CutSummary {
     shards: metrics.shards ?? [],
     emptyShards: metrics.empty_shards ?? [],
   };
+}
+
+/** Whether no more failed than is allowed. */
+export function isWithinLimit(summary: CutSummary, maxFailures: FailureLimit): boolean {
+  const rows = sum(summary.skippedRows);
+  const snippets = sum(summary.failedSnippets);
+  if ('count' in maxFailures) return rows + snippets <= maxFailures.count;
+  const share = maxFailures.percent / 100;
+  const plannedSnippets = summary.outputSnippets + snippets;
+  return rows <= share * (summary.inputRecordings + rows) && snippets <= share * plannedSnippets;
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
 }

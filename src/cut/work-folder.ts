@@ -78,6 +78,34 @@ export async function lockOutputs(outputs: CutOutputs, context: LockContext): Pr
   }
 }
 
+/**
+ * Makes the folders of outputs, and works while it holds their locks.
+ *
+ * @throws what `prepareFolders`, `lockOutputs` and the work throw
+ */
+export async function workLocked<T>(
+  outputs: CutOutputs,
+  context: LockContext,
+  work: (locks: readonly Lock[], signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  await prepareFolders(outputs);
+  const locks = await lockOutputs(outputs, context);
+  const { signal } = context;
+  let ended: T;
+  try {
+    ended = await work(
+      locks,
+      AbortSignal.any([...locks.map(({ lost }) => lost), ...(signal === undefined ? [] : [signal])]),
+    );
+  } catch (error) {
+    // Whatever the giving back of locks meets now, what ended the run is to be told.
+    await Promise.allSettled([unlockOutputs(outputs, locks)]);
+    throw error;
+  }
+  await unlockOutputs(outputs, locks);
+  return ended;
+}
+
 /** Gives the locks back, and removes the work folder unless something is left in it. */
 export async function unlockOutputs(outputs: CutOutputs, locks: readonly Lock[]): Promise<void> {
   for (const held of locks.toReversed()) await held.release();

@@ -68,7 +68,8 @@ export async function readRecords(
   return end;
 }
 
-function parseJournalLine(line: Buffer): { value: unknown } | undefined {
+/** The record of a line with its newline; undefined where the line is torn or damaged. */
+export function parseJournalLine(line: Buffer): { value: unknown } | undefined {
   if (line.at(-1) !== NEWLINE || line[8] !== 0x09) return undefined;
   const json = line.subarray(9, -1);
   if (line.toString('latin1', 0, 8) !== checksumOf(json)) return undefined;

@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+import { CanceledError, UsageError } from '../errors.js';
+import { readLineAt } from '../manifest/lines.js';
+import { writeFileAtomic } from '../run/atomic-file.js';
+import type { ChunkWriter } from '../run/atomic-file.js';
+import { formatJournalLine } from '../run/journal-reader.js';
+import { divideEvenly } from '../run/task.js';
+import type { PlannedTasks, TaskDivision, TaskExtent } from '../run/task.js';
+import type { CutPlan } from './cut-plan.js';
+import type { RunIdentity } from './identity.js';
+import { makePlan } from './make-plan.js';
+import type { MakePlanContext } from './make-plan.js';
+import { resolveCutOptions } from './options.js';
+import type { CutOptions, ResolvedCutOptions } from './options.js';
+import { checkShardCount } from './sharding.js';
+import { TASK_PLAN_FILES, TASK_PLAN_FORMAT } from './task-plan.js';
+import type { RecordingLine, TaskPlanFacts } from './task-plan.js';
+import { DROP_REASONS } from './types.js';
+import type { DropCounts, FailureRecord } from './types.js';
+
+/** What planning for many machines is given beside the options. */
+export interface PlanTasksContext extends Omit<MakePlanContext, 'onFailure'> {
+  division: TaskDivision;
+}
+
+const MICROS_AN_HOUR = 3_600_000_000;
+
+/**
+ * Plans a cut for many machines: what tasks and their end need beside the audio is in the folder then, in four files. Recordings are divided
+ * by the audio that is decoded for them: up to the end of the last snippet.
+ *
+ * ```
+ * rows of the folder   a1 a2 a3 | b1 b2 | c1 …     in the order of members
+ * task                    0        1      2
+ * ```
+ *
+ * @param folder exists and is empty
+ * @throws InputError when the manifest cannot be read or names clash; UsageError for options that make no sense here
+ */
+export async function planCutTasks(
+  options: CutOptions,
+  folder: string,
+  context: PlanTasksContext,
+): Promise<PlannedTasks> {
+  const resolved = resolveCutOptions(options);
+  if (resolved.dryRun) {
+    throw new UsageError('A preview is not divided into tasks', {
+      hint: 'Leave --dry-run out, or run it on this machine.',
+    });
+  }
+  const failures: FailureRecord[] = [];
+  const { plan, identity } = await makePlan(resolved, { ...context, onFailure: (failure) => failures.push(failure) });
+  try {
+    checkShardCount(resolved.sharding, plan);
+    const starts = divide(plan, context.division);
+    const extents = describeExtents(plan, starts);
+    const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
+    await writeFileAtomic(path.join(folder, TASK_PLAN_FILES.failures), async (write) => {
+      for (const failure of failures) await write(formatJournalLine(failure));
+    });
+    const { offsets, recordingsBytes } = await writeRecordings(plan, folder, starts, context.signal);
+    const facts = describePlan(resolved, plan, identity, { hash, starts, offsets, recordingsBytes });
+    // Last, as the sign that the folder is whole.
+    await writeFileAtomic(path.join(folder, TASK_PLAN_FILES.facts), (write) => write(`${JSON.stringify(facts)}\n`));
+    return {
+      extents,
+      hash,
+      options: identity.options,
+      units: { count: plan.recordingsInOrder().length, name: 'recordings' },
+      failedRows: Object.values(plan.skippedRows).reduce((sum, count) => sum + count, 0),
+    };
+  } finally {
+    await plan.close();
+  }
+}
+
+function divide(plan: CutPlan, division: TaskDivision): number[] {
+  const { table } = plan.parts;
+  const micros = Float64Array.from(plan.recordingsInOrder(), (index) => table.decodedMicrosAt(index));
+  if ('count' in division) return divideEvenly(micros, division.count);
+  const { hours } = division;
+  if (!(Number.isFinite(hours) && hours > 0)) throw new RangeError(`Cannot divide into tasks of ${hours} hours`);
+  const total = micros.reduce((sum, value) => sum + value, 0);
+  return divideEvenly(micros, Math.max(1, Math.ceil(total / (hours * MICROS_AN_HOUR))));
+}
+
+function describeExtents(plan: CutPlan, starts: readonly number[]): TaskExtent[] {
+  const { table } = plan.parts;
+  const order = plan.recordingsInOrder();
+  return starts.slice(0, -1).map((first, task) => {
+    const end = starts[task + 1] ?? first;
+    let micros = 0;
+    for (let unit = first; unit < end; unit += 1) micros += table.decodedMicrosAt(order[unit]!);
+    return { task, first, end, micros, bytes: undefined };
+  });
+}
+
+function describePlan(
+  { settings, sharding, channel, datasetName }: ResolvedCutOptions,
+  plan: CutPlan,
+  identity: RunIdentity,
+  places: Pick<TaskPlanFacts, 'hash' | 'starts' | 'offsets' | 'recordingsBytes'>,
+): TaskPlanFacts {
+  return {
+    format: TASK_PLAN_FORMAT,
+    identity,
+    settings,
+    sharding: sharding ?? null,
+    channel,
+    datasetName,
+    base: path.resolve(''),
+    rowCount: plan.rowCount,
+    skippedRows: plan.skippedRows,
+    repetitionExamples: plan.repetitionExamples,
+    recordings: plan.recordingCount,
+    ...places,
+  };
+}
+
+/** Lays down the rows and what is known of each recording. */
+async function writeRecordings(
+  plan: CutPlan,
+  folder: string,
+  starts: readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<Pick<TaskPlanFacts, 'offsets' | 'recordingsBytes'>> {
+  const order = plan.recordingsInOrder();
+  const isStart = new Set(starts);
+  const offsets: number[] = [];
+  let recordingsBytes = 0;
+  await writeFileAtomic(path.join(folder, TASK_PLAN_FILES.recordings), async (write) => {
+    const put = async (index: number, row: KeptRow): Promise<void> => {
+      const line = formatJournalLine(describeRecording(plan, index, row));
+      recordingsBytes += line.length;
+      await write(line);
+    };
+    await writeFileAtomic(path.join(folder, TASK_PLAN_FILES.rows), async (writeRow) => {
+      let unit = 0;
+      let offset = 0;
+      for await (const row of rowsOf(plan, order)) {
+        if (signal?.aborted === true) throw new CanceledError('Planning was canceled', { cause: signal.reason });
+        if (isStart.has(unit)) offsets.push(recordingsBytes);
+        await put(order[unit]!, { offset, length: row.length, checksum: crc32(row) });
+        await writeLine(writeRow, row);
+        offset += row.length + 1;
+        unit += 1;
+      }
+    });
+    offsets.push(recordingsBytes);
+    const hasSnippets = new Uint8Array(plan.recordingCount);
+    for (const index of order) hasSnippets[index] = 1;
+    for (const [index, has] of hasSnippets.entries()) {
+      if (has === 0) await put(index, { offset: 0, length: 0, checksum: 0 });
+    }
+  });
+  return { offsets, recordingsBytes };
+}
+
+interface KeptRow {
+  offset: number;
+  length: number;
+  checksum: number;
+}
+
+const NEWLINE = Buffer.from('\n');
+
+async function writeLine(write: ChunkWriter, row: Buffer): Promise<void> {
+  await write(row);
+  await write(NEWLINE);
+}
+
+/** Rows that lie close together are read at once, up to about so many bytes. */
+const READ_BYTES = 1 << 20;
+
+/** The rows of recordings as they stand in the manifest; each holds until the next is asked for. */
+async function* rowsOf(plan: CutPlan, order: Uint32Array): AsyncGenerator<Buffer> {
+  const { table, handle, settings } = plan.parts;
+  const placeOf = (unit: number): { start: number; end: number } => {
+    const { offsetBytes, lengthBytes } = table.at(order[unit]!);
+    return { start: offsetBytes, end: offsetBytes + lengthBytes };
+  };
+  for (let unit = 0; unit < order.length;) {
+    const places = [placeOf(unit)];
+    const { start } = places[0]!;
+    for (let next = unit + 1; next < order.length; next += 1) {
+      const place = placeOf(next);
+      const { end } = places.at(-1)!;
+      if (place.start < end || place.start - end > READ_BYTES / 16 || place.end - start > READ_BYTES) break;
+      places.push(place);
+    }
+    const { end } = places.at(-1)!;
+    const bytes = await readLineAt(handle, settings.inputManifest, start, end - start);
+    for (const place of places) yield bytes.subarray(place.start - start, place.end - start);
+    unit += places.length;
+  }
+}
+
+function describeRecording(plan: CutPlan, index: number, { offset, length, checksum }: KeptRow): RecordingLine {
+  const { table, known, suffixes } = plan.parts;
+  const row = table.at(index);
+  return [
+    index,
+    known.lineOf(index),
+    known.idOf(index),
+    known.pathOf(index),
+    offset,
+    length,
+    checksum,
+    row.inSegments,
+    row.inDurationSeconds,
+    row.snippetCount,
+    row.segmentCount,
+    row.plannedMicros,
+    row.decodedMicros,
+    row.firstMember,
+    row.hasMinus ? 1 : 0,
+    row.repetitive,
+    sparseCounts(row.dropped),
+    sparseCounts(row.droppedSegments),
+    [...(suffixes.get(index) ?? [])],
+  ];
+}
+
+function sparseCounts(counts: DropCounts): [number, number][] {
+  return DROP_REASONS.flatMap((reason, place): [number, number][] =>
+    counts[reason] === 0 ? [] : [[place, counts[reason]]],
+  );
+}
