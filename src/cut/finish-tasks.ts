@@ -2,6 +2,8 @@ import path from 'node:path';
 import { OutputError, UsageError } from '../errors.js';
 import { sizeOf } from '../run/atomic-file.js';
 import type { Lock } from '../run/lock.js';
+import { mapPath } from '../run/path-map.js';
+import type { PathMapping } from '../run/path-map.js';
 import type { TaskOutcome } from '../run/task.js';
 import { refuseForeignOutputs } from '../shard/metrics-owner.js';
 import { conclude } from './conclude.js';
@@ -30,8 +32,8 @@ export interface FinishTasksContext {
   /** SHA-256, in hex, of the plan. */
   hash: string;
   signal: AbortSignal;
-  /** Leads a path of the plan to where this machine has it. */
-  mapPath: (path: string) => string;
+  /** Folders of the plan that this machine has elsewhere. */
+  mappings: readonly PathMapping[];
   /** Finals of the tasks that are done, where others are not. */
   salvage: boolean;
   /** One tar and manifest a task, and a list, instead of one tar. */
@@ -80,8 +82,8 @@ export async function finishCutTasks(
       hint: 'Finish without --as-shards, or plan without --num-shards, --snippets-per-shard and --hours-per-shard.',
     });
   }
-  const resolved = resolveFinals(options, facts, context, context.mapPath);
-  const listed = resolveFinals(options, facts, context, (file) => file).outputs;
+  const resolved = resolveFinals(options, facts, context, context.mappings);
+  const listed = resolveFinals(options, facts, context, []).outputs;
   const { outputs } = resolved;
   await refuseForeignOutputs(outputs.metrics, 'cut', 'output-dir');
   return await workLocked(outputs, context, async (locks, signal) => {
@@ -251,9 +253,9 @@ function resolveFinals(
   options: CutOptions,
   facts: TaskPlanFacts,
   { asShards, salvage }: FinishTasksContext,
-  map: (path: string) => string,
+  mappings: readonly PathMapping[],
 ): ResolvedCutOptions {
-  const place = (file: string): string => map(path.resolve(facts.base, file));
+  const place = (file: string): string => mapPath(path.resolve(facts.base, file), mappings);
   const { outputManifest, outputAudioTarPath, metricsPath } = options;
   const { outputs, overwrite, maxFailures } = resolveCutOptions({
     ...options,

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { ensureFolder, removeFolder, writeFileAtomic } from '../run/atomic-file.js';
+import { mapPath } from '../run/path-map.js';
 import { ProcessPool } from '../run/process-pool.js';
 import type { TaskContext, TaskExtent, TaskOutcome } from '../run/task.js';
 import type { CutPlan } from './cut-plan.js';
@@ -167,7 +168,7 @@ class CutTask {
   #locate(audioPath: string): string {
     const { base } = this.#facts;
     const planned = path.isAbsolute(audioPath) ? audioPath : `${base}/${audioPath}`;
-    const mapped = this.#parts.context.mapPath(planned);
+    const mapped = mapPath(planned, this.#parts.context.mappings);
     return mapped === planned && base === path.resolve('') ? audioPath : mapped;
   }
 

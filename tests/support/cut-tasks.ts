@@ -41,7 +41,7 @@ export class DividedCut {
       hash: this.planned.hash,
       jobs: 2,
       signal: new AbortController().signal,
-      mapPath: (file) => file,
+      mappings: [],
       recordingTimeoutSeconds: 60,
       ...changes,
     });
@@ -62,7 +62,7 @@ export class DividedCut {
       {
         hash: this.planned.hash,
         signal: new AbortController().signal,
-        mapPath: (file) => file,
+        mappings: [],
         salvage: false,
         asShards: false,
         done: this.done,
