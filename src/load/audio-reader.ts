@@ -1,4 +1,4 @@
-import { UsageError, CutroomError } from '../errors.js';
+import { CutroomError, InputError, UsageError } from '../errors.js';
 import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
 import type { DescribedAudio } from './described-item.js';
 import type { ExcerptDataset, LoadedExcerpt } from './sources.js';
@@ -10,8 +10,10 @@ export interface AudioRequest {
   speed: number;
 }
 
-/** As `DecodeOutcome`; of an excerpt with what its dataset says of it, as fields of a row. */
-export type AudioOutcome = DecodeOutcome & { facts?: Readonly<Record<string, unknown>> };
+/** As `DecodeOutcome`; of an excerpt with what its dataset says of it: fields of a row, or the path of what could not be read. */
+export type AudioOutcome =
+  | (Extract<DecodeOutcome, { kind: 'decoded' }> & { facts?: Readonly<Record<string, unknown>> })
+  | (Extract<DecodeOutcome, { kind: 'failed' }> & { path?: string | undefined });
 
 /** Gets the audio of items: from the decoder, or from the datasets that excerpts come from. */
 export class AudioReader {
@@ -70,7 +72,8 @@ export class AudioReader {
       excerpt = await dataset.get(index);
     } catch (error) {
       if (!(error instanceof CutroomError) || error.code !== 'input') throw error;
-      return { kind: 'failed', reason: reasonOf(error), message: error.message, hint: error.hint };
+      const path = error instanceof InputError ? error.path : undefined;
+      return { kind: 'failed', reason: reasonOf(error), message: error.message, hint: error.hint, path };
     }
     if (excerpt === undefined) {
       return { kind: 'failed', reason: 'passed_over', message: 'the dataset passes it over', hint: undefined };

@@ -7,8 +7,11 @@ import type { CollatedItem } from './collate.js';
 import type { DescribedItem, ItemDescriber } from './described-item.js';
 import type { LoaderState, PlannedBatch } from './epoch-plan.js';
 import { failureOf } from './item-failure.js';
+import { isOverlong, listOverlong, overlongFailure } from './overlong.js';
+import type { DurationLimit } from './overlong.js';
 import type { NoiseMixer } from './noise-mixer.js';
 import type { Replacements } from './replacements.js';
+import { atSpeed } from './speed-of.js';
 import type { SpeedOf } from './speed-of.js';
 
 /** What becomes of the place of an item that cannot be read. */
@@ -18,6 +21,10 @@ export interface BatchMakerParts {
   describer: ItemDescriber;
   audio: AudioReader;
   speedOf: SpeedOf;
+  /** Of an item's row, at the speed of the recording. */
+  durationMicrosOf: (item: number) => number;
+  /** Undefined where batches are limited by counts alone. */
+  limit: DurationLimit | undefined;
   replacements: Replacements;
   onItemError: OnItemError;
   copies: number;
@@ -34,6 +41,7 @@ interface Place {
   item: number;
   pass: number;
   speed: number;
+  plannedMicros: number;
   isPad: boolean;
   /** What stands in it. */
   described: DescribedItem;
@@ -58,6 +66,7 @@ export class BatchMaker {
    */
   async make(planned: PlannedBatch, state: LoaderState, signal: AbortSignal): Promise<Batch> {
     const places = await this.#read(planned, signal);
+    this.#failOverlong(places);
     if (this.#parts.onItemError === 'raise') raiseFirst(places);
     if (this.#parts.onItemError === 'replace') await this.#replace(places, signal);
     const failures = places.flatMap((place) => place.failures);
@@ -80,7 +89,7 @@ export class BatchMaker {
   }
 
   async #read({ items, passes, padCount }: PlannedBatch, signal: AbortSignal): Promise<Place[]> {
-    const { describer, audio, speedOf } = this.#parts;
+    const { describer, audio, speedOf, durationMicrosOf } = this.#parts;
     if (items.length === 0) return [];
     const described = await describer.describe([...items]);
     const wanted = described.map((description, at) => ({
@@ -90,10 +99,13 @@ export class BatchMaker {
     const outcomes = await audio.read(wanted, signal);
     return described.map((description, at) => {
       const outcome = outcomes[at]!;
+      const item = items[at]!;
+      const { speed } = wanted[at]!;
       return {
-        item: items[at]!,
+        item,
         pass: passes[at] ?? 0,
-        speed: wanted[at]!.speed,
+        speed,
+        plannedMicros: atSpeed(durationMicrosOf(item), speed),
         isPad: at >= items.length - padCount,
         described: description,
         outcome,
@@ -102,9 +114,19 @@ export class BatchMaker {
     });
   }
 
+  #failOverlong(places: readonly Place[]): void {
+    const { limit } = this.#parts;
+    if (limit === undefined) return;
+    for (const place of listOverlong(places, limit)) {
+      const failed = overlongFailure(place.described.id, place.outcome, place.plannedMicros);
+      place.failures.push(failureOf(place.described, failed));
+      place.outcome = failed;
+    }
+  }
+
   /** Fills the places of items that could not be read, as far as what is offered for them can be read. */
   async #replace(places: readonly Place[], signal: AbortSignal): Promise<void> {
-    const { describer, audio, replacements } = this.#parts;
+    const { describer, audio, replacements, limit } = this.#parts;
     const open = places.flatMap((place) => {
       return place.outcome.kind === 'failed' ? [{ place, offers: replacements.offers(place.item, place.pass) }] : [];
     });
@@ -120,8 +142,10 @@ export class BatchMaker {
         signal,
       );
       for (const [at, { place }] of asked.entries()) {
-        const outcome = outcomes[at]!;
         const description = described[at]!;
+        const { plannedMicros } = place;
+        const isTooLong = limit !== undefined && isOverlong(outcomes[at]!, plannedMicros);
+        const outcome = isTooLong ? overlongFailure(description.id, outcomes[at]!, plannedMicros) : outcomes[at]!;
         if (outcome.kind === 'failed') {
           place.failures.push(failureOf(description, outcome));
           continue;
@@ -171,5 +195,5 @@ function raiseFirst(places: readonly Place[]): void {
   if (failure === undefined) return;
   const { source, id, message, hint, manifestPath, lineNumber } = failure;
   const options = manifestPath === '' ? {} : { path: manifestPath, line: lineNumber };
-  throw new InputError(`Cannot load item "${id}" of "${source}": ${message}`, { hint, ...options });
+  throw new InputError(`${message} (item "${id}" of "${source}")`, { hint, ...options });
 }

@@ -1,9 +1,11 @@
 import { UsageError } from '../errors.js';
 import { AudioReader } from './audio-reader.js';
 import { Augmenter } from './augment.js';
+import { BatchLimit } from './batch-limits.js';
 import { BatchMaker } from './batch-maker.js';
 import { createDecoder } from './decode-pool.js';
 import { TableDescriber } from './describe-items.js';
+import { ItemLookup } from './item-pools.js';
 import { ItemRows } from './item-rows.js';
 import type { ItemTable } from './item-table.js';
 import { Loader } from './loader.js';
@@ -12,8 +14,10 @@ import type { LoaderOptions, LoaderSettings, LoaderWarning } from './loader-opti
 import { NoiseMixer } from './noise-mixer.js';
 import { noisesOfFiles, noisesOfTable } from './noise-source.js';
 import type { NoiseSource } from './noise-source.js';
+import type { DurationLimit } from './overlong.js';
 import { openSources } from './open-sources.js';
 import { createPlanner } from './plan-epochs.js';
+import { settlePlanOptions } from './plan-settings.js';
 import type { PlannerOptions } from './plan-settings.js';
 import { Replacements } from './replacements.js';
 import { ShardIndexes } from './shard-indexes.js';
@@ -44,12 +48,15 @@ export async function createLoader(options: LoaderOptions): Promise<Loader> {
   const rows = new ItemRows(table, { textField: options.textField });
   const noiseRows = noiseTable && new ItemRows(noiseTable);
   const noises = chooseNoises(settings, noiseTable, noiseRows, shards);
+  const lookup = new ItemLookup(table);
   const { augment, sampleRate, rawBytes, numCopies, onItemError } = settings;
   const hasAugmentations = augment !== undefined || (options.speeds ?? []).length > 0;
   const maker = new BatchMaker({
     describer: new TableDescriber(table, rows, shards, datasetsOf(spec)),
     audio: new AudioReader(decoder, sampleRate, rawBytes),
     speedOf: planner.speedOf,
+    durationMicrosOf: (item) => lookup.durationMicros(item),
+    limit: durationLimitOf(options, settings),
     replacements: new Replacements(table, planner.seed),
     augmenter: hasAugmentations ? new Augmenter(planner.seed, augment ?? {}) : undefined,
     noises: noises && new NoiseMixer(noises, new AudioReader(decoder, sampleRate, false), sampleRate ?? 0),
@@ -72,6 +79,13 @@ async function openTable(spec: SourceSpec, options: LoaderOptions): Promise<Item
 
 function plannerOptions(options: LoaderOptions, { worldSize, numCopies }: LoaderSettings): PlannerOptions {
   return { ...options, worldSize, numCopies };
+}
+
+function durationLimitOf(options: LoaderOptions, settings: LoaderSettings): DurationLimit | undefined {
+  if (options.maxDuration === undefined && options.batchDuration === undefined) return undefined;
+  return new BatchLimit(
+    settlePlanOptions({ ...plannerOptions(options, settings), batchSize: undefined, maxSamples: undefined }),
+  );
 }
 
 /** @throws UsageError */

@@ -246,6 +246,22 @@ describe('a loader of damaged shards', () => {
     }
   });
 
+  it('does not let a row that says too little make a batch that is too large', async () => {
+    const items = smallItems(12).map((item) =>
+      item.number === 4 ? { ...item, samples: 8000, row: { duration: 0.1 } } : item,
+    );
+    const source = writeDataset(path.join(folder, 'long'), items, 1);
+    const batches = await collectAll({ source, maxDuration: 0.4, ...HERE });
+    for (const { shape } of batches) expect((shape[0] * shape[1]) / 8000).toBeLessThanOrEqual(0.4);
+    const [failure] = batches.flatMap(({ failures }) => failures);
+    expect(failure).toMatchObject({ id: 'utt-0004', reason: 'longer_than_row' });
+    expect(failure?.message).toBe(
+      'Cannot use "utt-0004": its audio has 1.00 s, its row says 0.10 s, and its batch has no room for more',
+    );
+    const counted = await collectAll({ source, batchSize: 4, ...HERE });
+    expect(numbersOf(counted)).toEqual(firstNumbers(12));
+  });
+
   it('goes on without a shard that has gone, and says which', async () => {
     const source = writeDataset(path.join(folder, 'gone'), smallItems(12), 3);
     await using loader = await createLoader({ source, batchSize: 4, onItemError: 'drop', ...HERE });

@@ -11,6 +11,7 @@ import { Loader } from '#cutroom/load/loader.js';
 import type { EpochPlanner } from '#cutroom/load/loader.js';
 import { NoiseMixer } from '#cutroom/load/noise-mixer.js';
 import type { NoiseSource } from '#cutroom/load/noise-source.js';
+import type { DurationLimit } from '#cutroom/load/overlong.js';
 import { Replacements } from '#cutroom/load/replacements.js';
 import { createSpeedOf } from '#cutroom/load/speed-of.js';
 
@@ -139,6 +140,7 @@ export interface FakeLoaderOptions {
   noises?: NoiseSource;
   wantsBytes?: boolean;
   onItemError?: OnItemError;
+  limit?: DurationLimit;
   signal?: AbortSignal;
 }
 
@@ -151,6 +153,8 @@ export function fakeLoader(table: ItemTable, decoder: FakeDecoder, options: Fake
     describer: FAKE_DESCRIBER,
     audio,
     speedOf: createSpeedOf(0, options.speeds),
+    durationMicrosOf: (item) => table.durationsMicros[item] ?? 0,
+    limit: options.limit,
     replacements: new Replacements(table, 0),
     augmenter: augment === undefined ? undefined : new Augmenter(0, augment),
     noises: noises === undefined ? undefined : new NoiseMixer(noises, new AudioReader(decoder, 1000, false), 1000),

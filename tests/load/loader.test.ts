@@ -138,7 +138,7 @@ describe('Loader', () => {
     await using raising = fakeLoader(table, new FakeDecoder([4]), { onItemError: 'raise' });
     const error = await collect(raising.batches()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(InputError);
-    expect(error).toMatchObject({ message: 'Cannot load item "item-4" of "rows": torn', line: 5, hint: 'mend it' });
+    expect(error).toMatchObject({ message: 'torn (item "item-4" of "rows")', line: 5, hint: 'mend it' });
   });
 
   it('ends when more items fail than it may', async () => {
