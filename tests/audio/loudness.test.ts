@@ -33,6 +33,10 @@ describe('EBU Tech 3341', () => {
       expect(Math.abs(measured + 23)).toBeLessThanOrEqual(0.1);
   });
 
+  it('section 2.9: the tone by which meters are aligned', () => {
+    expect(Math.abs(measureStereo([[5, -18]]).integratedLufs + 18)).toBeLessThanOrEqual(0.1);
+  });
+
   it('case 9: short-term loudness of a level that changes', () => {
     const parts = Array.from({ length: 5 }, () => [
       [1.34, -20],
@@ -51,39 +55,48 @@ describe('EBU Tech 3341', () => {
     const length = RATE / 2;
     const samples = Float32Array.from({ length }, (__, n) => {
       // Without a fade the step at the start would ring.
-      const fade = Math.min(1, n / 2400, (length - n) / 2400);
+      const fade = fadeOf(n, length, FADE_SECONDS * RATE);
       return fade * amplitude * Math.sin((2 * Math.PI * n) / part + (degrees * Math.PI) / 180);
     });
-    const { truePeakDb } = measureSignal([samples]);
+    const { truePeakDb } = measureSignal([samples, samples]);
     expect(truePeakDb - expected).toBeLessThanOrEqual(0.2);
     expect(truePeakDb - expected).toBeGreaterThanOrEqual(-0.4);
   });
 
   it.each([0, 1, 2, 3])('cases 20 to 23: true peak between the samples, %i quarters of one off', (offset) => {
-    const samples = decimate(burstAtFourTimes(), offset);
-    const { truePeakDb } = measureSignal([samples]);
+    const samples = decimate(cycleAtFourTimes(), offset);
+    const { truePeakDb } = measureSignal([samples, samples]);
     expect(truePeakDb).toBeLessThanOrEqual(0.2);
     expect(truePeakDb).toBeGreaterThanOrEqual(-0.4);
   });
 });
 
-/** A tone of a sixth of the rate with one cycle of twice the level, made at four times the rate, without what the rate does not hold; its peak is 1. */
-function burstAtFourTimes(): Float64Array {
+const FADE_SECONDS = 0.01;
+
+function fadeOf(n: number, length: number, fadeLength: number): number {
+  return Math.min(1, n / fadeLength, (length - n) / fadeLength);
+}
+
+/**
+ * A tone of a sixth of the rate at half of full scale, in the middle of it one cycle of a fourth of the rate at full scale, which begins and ends
+ * where the tone passes zero: made at four times the rate, without what the rate does not hold. The document leaves the filter open.
+ */
+function cycleAtFourTimes(): Float64Array {
   const length = 4 * 2400;
   const tone = new Float64Array(length).map((_, n) => {
-    const cycle = Math.floor((n - length / 2) / 24);
-    const fade = Math.min(1, n / 2400, (length - n) / 2400);
-    return fade * (cycle === 0 ? 1 : 0.5) * Math.sin((2 * Math.PI * n) / 24);
+    const behind = n - length / 2;
+    if (behind >= 0 && behind < 16) return Math.sin((2 * Math.PI * behind) / 16);
+    const phase = behind < 0 ? behind : behind - 16;
+    return fadeOf(n, length, 4 * FADE_SECONDS * RATE) * 0.5 * Math.sin((2 * Math.PI * phase) / 24);
   });
   const reach = 128;
+  const cutoff = 0.45 / 4;
   const taps = Array.from({ length: 2 * reach + 1 }, (_, k) => {
     const x = k - reach;
-    const sinc = x === 0 ? 0.2 : Math.sin(0.2 * Math.PI * x) / (Math.PI * x);
+    const sinc = x === 0 ? 2 * cutoff : Math.sin(2 * Math.PI * cutoff * x) / (Math.PI * x);
     return sinc * (0.5 + 0.5 * Math.cos((Math.PI * x) / reach));
   });
-  const filtered = tone.map((_, n) => taps.reduce((sum, tap, k) => sum + tap * (tone[n + k - reach] ?? 0), 0));
-  const peak = filtered.reduce((highest, sample) => Math.max(highest, Math.abs(sample)), 0);
-  return filtered.map((sample) => sample / peak);
+  return tone.map((_, n) => taps.reduce((sum, tap, k) => sum + tap * (tone[n + k - reach] ?? 0), 0));
 }
 
 function decimate(samples: Float64Array, offset: number): Float32Array {

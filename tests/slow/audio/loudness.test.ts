@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { channelWeights } from '#cutroom/audio/channel-weights.js';
-import { measureSignal, measureStereo, toneOf, type Part } from '../../audio/ebu-signals.js';
+import type { LoudnessSummary } from '#cutroom/audio/loudness-meter.js';
+import { measureSignal, measureStereo, RATE, toneOf, type Part } from '../../audio/ebu-signals.js';
 
-// Cases 7 and 8 of EBU Tech 3341, and 5 and 6 of EBU Tech 3342, are programmes and not signals that can be made.
+// Cases 7 and 8 of EBU Tech 3341, and 5 and 6 of EBU Tech 3342, are programmes and not signals that can be made. The others are as table 1 of each
+// document has them (version of November 2023).
 
 function repeat(parts: readonly Part[], times: number): Part[] {
   return Array.from({ length: times }, () => parts).flat();
@@ -10,7 +12,6 @@ function repeat(parts: readonly Part[], times: number): Part[] {
 
 describe('EBU Tech 3341', () => {
   it.each<[number, number, Part[]]>([
-    [2, -33, [[20, -33]]],
     [
       3,
       -23,
@@ -42,6 +43,43 @@ describe('EBU Tech 3341', () => {
     ],
   ])('case %i: integrated loudness', (_, expected, parts) => {
     expect(Math.abs(measureStereo(parts).integratedLufs - expected)).toBeLessThanOrEqual(0.1);
+  });
+
+  it('case 2: a steady tone, ten decibels lower', () => {
+    const { integratedLufs, maxMomentaryLufs, maxShortTermLufs } = measureStereo([[20, -33]]);
+    for (const measured of [integratedLufs, maxMomentaryLufs, maxShortTermLufs])
+      expect(Math.abs(measured + 33)).toBeLessThanOrEqual(0.1);
+  });
+
+  it('cases 9 and 12: short-term and momentary loudness stay the same, wherever they are measured', () => {
+    const [slow, fast] = [
+      toneOf(
+        repeat(
+          [
+            [1.34, -20],
+            [1.66, -30],
+          ],
+          3,
+        ),
+      ),
+      toneOf(
+        repeat(
+          [
+            [0.18, -20],
+            [0.22, -30],
+          ],
+          10,
+        ),
+      ),
+    ];
+    for (let tenth = 0; tenth < 30; tenth += 1) {
+      const measured = (tone: Float32Array, seconds: number): LoudnessSummary => {
+        const part = tone.subarray(tenth * 4800, tenth * 4800 + seconds * RATE);
+        return measureSignal([part, part]);
+      };
+      expect(Math.abs(measured(slow, 3).maxShortTermLufs + 23)).toBeLessThanOrEqual(0.1);
+      expect(Math.abs(measured(fast, 0.4).maxMomentaryLufs + 23)).toBeLessThanOrEqual(0.1);
+    }
   });
 
   it('case 6: five channels, the surround ones weighted', () => {
