@@ -1,4 +1,4 @@
-import { framesOf } from '../random/decimal.js';
+import { framesOf } from './decimal.js';
 import type { KeptStarts } from './kept-starts.js';
 import { lastAtMost, PrefixSearch } from './prefix-search.js';
 import type { RecordingTable } from './recordings.js';
@@ -61,7 +61,7 @@ const MAX_SLOTS_IN_FILE = 2 ** 32;
  *
  * On a grid the places are the multiples of h instead of all frames; the rest is the same.
  *
- * Memory: 12 bytes a recording, and 24 a span where starts are filtered; none for a slot.
+ * Memory: 9 bytes a recording, and 24 a span where starts are filtered; none for a slot.
  * Source: audiotree's windowed datasets, with whole frames instead of seconds, and parts of starts instead of strides.
  */
 export class SlotTable {

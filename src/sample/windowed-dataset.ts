@@ -1,5 +1,5 @@
 import { InputError, UsageError } from '../errors.js';
-import { framesOf } from '../random/decimal.js';
+import { framesOf } from './decimal.js';
 import { ExcerptLoader } from './excerpt-dataset.js';
 import type { Output, OutputOptions, PlannedExcerpt } from './excerpt-dataset.js';
 import type { ExcerptIterator, IterateOptions } from './excerpt-iterator.js';
@@ -9,7 +9,6 @@ import type { FilteredStarts } from './loudness-filter.js';
 import { LufsCache, openLufsCache } from './lufs-cache.js';
 import { findSampledFiles, placeInCache } from './sampled-files.js';
 import type { FileOptions, SampledFiles } from './sampled-files.js';
-import { placesOf } from './scan-files.js';
 import type { RecordingTable } from './recordings.js';
 import { WindowedPlan } from './windowed-plan.js';
 import type { PlannedWindow, WindowedPlanOptions } from './windowed-plan.js';
@@ -53,10 +52,7 @@ const DEFAULT_CUTOFF = -40;
  * @throws InputError when there is no file, files have changed since they were measured, or the filter leaves nothing.
  */
 export async function createWindowedDataset(options: WindowedDatasetOptions): Promise<WindowedDataset> {
-  const { scan } = options;
-  const folder = typeof scan === 'string' ? scan : scan?.folder;
-  const ofScan = folder === undefined ? undefined : placesOf(folder).indexes;
-  const loader = new ExcerptLoader({ ...options, indexFolder: options.indexFolder ?? ofScan });
+  const loader = new ExcerptLoader(options);
   try {
     const windows = await WindowSource.create(options, loader.output, '');
     return new WindowedDataset(windows, loader);
@@ -66,7 +62,7 @@ export async function createWindowedDataset(options: WindowedDatasetOptions): Pr
   }
 }
 
-/** Windows of recordings, at random access. Its processes and open files are given back by `close`, or at the end of `await using`. */
+/** Windows of recordings, at random access. Its processes and open files are given back when it is disposed of. */
 export class WindowedDataset implements AsyncIterable<Excerpt>, AsyncDisposable {
   readonly plan: WindowedPlan;
   /** What the loudness filter has left; undefined where there is none. */
@@ -111,13 +107,8 @@ export class WindowedDataset implements AsyncIterable<Excerpt>, AsyncDisposable 
     return this.iterate();
   }
 
-  /** Gives back processes and open files; what is being decoded rejects. The same as leaving the scope of `await using`. */
-  async close(): Promise<void> {
-    await this.#loader[Symbol.asyncDispose]();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+    await this.#loader[Symbol.asyncDispose]();
   }
 }
 
@@ -128,7 +119,7 @@ export class WindowSource {
   readonly #files: SampledFiles;
   readonly #output: Output;
   readonly #durationSeconds: number | string;
-  readonly #paths: RecentPaths;
+  readonly #paths: Paths;
 
   /** @param group name that the order and the jitter hang on. */
   static async create(options: WindowedDatasetOptions, output: Output, group: string): Promise<WindowSource> {
@@ -155,7 +146,7 @@ export class WindowSource {
     this.plan = new WindowedPlan(files.recordings, { ...options, group, kept: filtered?.kept });
     this.loudness = filtered && reportOf(files, filtered, lufsCutoff);
     this.#files = files;
-    this.#paths = new RecentPaths(files.recordings);
+    this.#paths = new Paths(files.recordings);
     this.#output = output;
     this.#durationSeconds = durationSeconds;
   }
@@ -198,25 +189,22 @@ export class WindowSource {
   }
 }
 
-const RECENT_PATHS = 4096;
+/** Paths of so many files are decoded from their bytes once; where there are more, hardly any is asked for again soon. */
+const MAX_KEPT_PATHS = 4096;
 
-/** The paths asked for last, so that not each is decoded from its bytes again. */
-class RecentPaths {
+/** The paths of files. */
+class Paths {
   readonly #recordings: RecordingTable;
-  readonly #files = new Float64Array(RECENT_PATHS).fill(-1);
-  readonly #paths = Array.from({ length: RECENT_PATHS }, () => '');
+  readonly #kept: (string | undefined)[] | undefined;
 
   constructor(recordings: RecordingTable) {
     this.#recordings = recordings;
+    if (recordings.length <= MAX_KEPT_PATHS) this.#kept = [];
   }
 
   at(file: number): string {
-    const place = file % RECENT_PATHS;
-    if (this.#files[place] !== file) {
-      this.#files[place] = file;
-      this.#paths[place] = this.#recordings.path(file);
-    }
-    return this.#paths[place] ?? '';
+    if (this.#kept === undefined) return this.#recordings.path(file);
+    return (this.#kept[file] ??= this.#recordings.path(file));
   }
 }
 

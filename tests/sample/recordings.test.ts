@@ -43,7 +43,7 @@ describe('RecordingTable', () => {
     const table = RecordingTable.from(['g'], recordings);
     expect(factsOf(table)).toEqual(recordings);
     expect(table.rates).toEqual([16_000, 44_100]);
-    expect(table.sizeBytes).toBe(5000 * 22 + recordings.reduce((sum, { path }) => sum + path.length, 0));
+    expect(table.sizeBytes).toBe(5000 * 24 + recordings.reduce((sum, { path }) => sum + path.length, 0));
   });
 
   it('refuses facts out of range', () => {
