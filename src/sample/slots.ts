@@ -1,4 +1,4 @@
-import { framesOf } from './decimal.js';
+import { framesOf } from '../random/decimal.js';
 import type { KeptStarts } from './kept-starts.js';
 import { lastAtMost, PrefixSearch } from './prefix-search.js';
 import type { RecordingTable } from './recordings.js';

@@ -1,5 +1,5 @@
 import { InputError, UsageError } from '../errors.js';
-import { framesOf } from './decimal.js';
+import { framesOf } from '../random/decimal.js';
 import { ExcerptLoader } from './excerpt-dataset.js';
 import type { Output, OutputOptions, PlannedExcerpt } from './excerpt-dataset.js';
 import type { ExcerptIterator, IterateOptions } from './excerpt-iterator.js';
@@ -9,6 +9,7 @@ import type { FilteredStarts } from './loudness-filter.js';
 import { LufsCache, openLufsCache } from './lufs-cache.js';
 import { findSampledFiles, placeInCache } from './sampled-files.js';
 import type { FileOptions, SampledFiles } from './sampled-files.js';
+import { placesOf } from './scan-files.js';
 import type { RecordingTable } from './recordings.js';
 import { WindowedPlan } from './windowed-plan.js';
 import type { PlannedWindow, WindowedPlanOptions } from './windowed-plan.js';
@@ -52,7 +53,10 @@ const DEFAULT_CUTOFF = -40;
  * @throws InputError when there is no file, files have changed since they were measured, or the filter leaves nothing.
  */
 export async function createWindowedDataset(options: WindowedDatasetOptions): Promise<WindowedDataset> {
-  const loader = new ExcerptLoader(options);
+  const { scan } = options;
+  const folder = typeof scan === 'string' ? scan : scan?.folder;
+  const ofScan = folder === undefined ? undefined : placesOf(folder).indexes;
+  const loader = new ExcerptLoader({ ...options, indexFolder: options.indexFolder ?? ofScan });
   try {
     const windows = await WindowSource.create(options, loader.output, '');
     return new WindowedDataset(windows, loader);
@@ -62,7 +66,7 @@ export async function createWindowedDataset(options: WindowedDatasetOptions): Pr
   }
 }
 
-/** Windows of recordings, at random access. Its processes and open files are given back when it is disposed of. */
+/** Windows of recordings, at random access. Its processes and open files are given back by `close`, or at the end of `await using`. */
 export class WindowedDataset implements AsyncIterable<Excerpt>, AsyncDisposable {
   readonly plan: WindowedPlan;
   /** What the loudness filter has left; undefined where there is none. */
@@ -107,8 +111,13 @@ export class WindowedDataset implements AsyncIterable<Excerpt>, AsyncDisposable 
     return this.iterate();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Gives back processes and open files; what is being decoded rejects. The same as leaving the scope of `await using`. */
+  async close(): Promise<void> {
     await this.#loader[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 }
 
