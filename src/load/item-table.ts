@@ -13,11 +13,14 @@ export interface TablePart {
 export interface Leaf {
   name: string;
   /**
-   * The share of draws that it has, as whole numbers over all leaves: products of the weights of its levels. Undefined where no level has
-   * weights: then each epoch has each item once.
+   * The share of draws that it has, as whole numbers over all leaves: products of the weights of its levels; a text where the number is above
+   * 2^53, 0 only for a leaf without items. Undefined where no level has weights: then each epoch has each item once.
    */
   weight: number | string | undefined;
-  /** Items [firstItem, endItem) of the table; `endItem` is Infinity for datasets without end. */
+  /**
+   * Items [firstItem, endItem) of the table; `endItem` is Infinity for datasets without end. Those of two leaves never meet: the leaf of an item is
+   * the one that begins last at or before it, leaves without items aside.
+   */
   firstItem: number;
   endItem: number;
   /** Static bucket, from 0. */

@@ -131,6 +131,11 @@ class LeafFinder {
   async #add(manifestPath: string, tarPath: string | undefined, shardId?: number): Promise<void> {
     await this.#missing.look(manifestPath);
     if (tarPath !== undefined) await this.#missing.look(tarPath);
+    if (/\.ya?ml$/iu.test(manifestPath)) {
+      throw new UsageError(`"${manifestPath}" is a configuration, and no manifest`, {
+        hint: 'Read its sources with readLoaderConfig(), or on the command line with --config.',
+      });
+    }
     if (manifestPath.endsWith('.gz')) {
       throw new InputError(`Cannot read "${manifestPath}" at any place: it is compressed`, {
         path: manifestPath,

@@ -1,14 +1,15 @@
 import type { TableLosses } from './item-table.js';
 import type { RowRefusal } from './manifest-row.js';
 
-/** More faults are counted, and not described. */
-const MAX_FAULTS = 20;
+/** More faults of one reason are counted, and not described. */
+const MAX_FAULTS = 3;
 
 const MICROS_AN_HOUR = 3.6e9;
 
 /** Counts rows that are left out, by reason. */
 export class LossCounter {
   readonly #counts = new Map<string, { rows: number; micros: number }>();
+  readonly #described = new Map<string, number>();
   readonly #firstFaults: TableLosses['firstFaults'][number][] = [];
 
   /** A row that is not wanted. */
@@ -24,7 +25,10 @@ export class LossCounter {
   /** A row that cannot be used. */
   refuse(path: string, lineNumber: number, { reason, message, hint }: RowRefusal, micros = 0): void {
     this.count(reason, micros);
-    if (this.#firstFaults.length < MAX_FAULTS) this.#firstFaults.push({ path, lineNumber, reason, message, hint });
+    const described = this.#described.get(reason) ?? 0;
+    if (described === MAX_FAULTS) return;
+    this.#described.set(reason, described + 1);
+    this.#firstFaults.push({ path, lineNumber, reason, message, hint });
   }
 
   toLosses(): TableLosses {
