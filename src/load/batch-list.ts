@@ -19,37 +19,54 @@ export interface BatchList {
   padCountOf(batch: number): number;
 }
 
-/** A list that is kept as arrays: 10 bytes a batch. */
+/** What a list keeps of each batch. */
+export interface BatchColumns {
+  starts: Uint32Array;
+  ends: Uint32Array;
+  /** Undefined without buckets. */
+  buckets: Uint16Array | undefined;
+  /** Undefined where nothing is repeated. */
+  padCounts?: Uint32Array | undefined;
+}
+
+/** A list that is kept as arrays: some 10 bytes a batch. */
 export class StoredBatchList implements BatchList {
   readonly order: EpochOrder;
   readonly batchCount: number;
-  readonly #starts: Uint32Array;
-  readonly #ends: Uint32Array;
-  readonly #buckets: Uint16Array | undefined;
+  readonly #columns: BatchColumns;
 
-  constructor(order: EpochOrder, starts: Uint32Array, ends: Uint32Array, buckets?: Uint16Array) {
+  constructor(order: EpochOrder, columns: BatchColumns) {
     this.order = order;
-    this.batchCount = starts.length;
-    this.#starts = starts;
-    this.#ends = ends;
-    this.#buckets = buckets;
+    this.batchCount = columns.starts.length;
+    this.#columns = columns;
   }
 
   startOf(batch: number): number {
-    return this.#starts[batch]!;
+    return this.#columns.starts[batch]!;
   }
 
   endOf(batch: number): number {
-    return this.#ends[batch]!;
+    return this.#columns.ends[batch]!;
   }
 
   bucketOf(batch: number): number | undefined {
-    return this.#buckets?.[batch];
+    return this.#columns.buckets?.[batch];
   }
 
-  padCountOf(): number {
-    return 0;
+  padCountOf(batch: number): number {
+    return this.#columns.padCounts?.[batch] ?? 0;
   }
+}
+
+/** Some batches of a list, in another order. */
+export function arrangedList(order: EpochOrder, columns: BatchColumns, batches: Uint32Array): StoredBatchList {
+  const { starts, ends, buckets, padCounts } = columns;
+  return new StoredBatchList(order, {
+    starts: batches.map((batch) => starts[batch]!),
+    ends: batches.map((batch) => ends[batch]!),
+    buckets: buckets === undefined ? undefined : Uint16Array.from(batches, (batch) => buckets[batch]!),
+    padCounts: padCounts === undefined ? undefined : batches.map((batch) => padCounts[batch]!),
+  });
 }
 
 /** Runs of one size: nothing is kept, so there may be any number of them. */

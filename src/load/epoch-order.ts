@@ -13,7 +13,12 @@ export interface DrawStream {
   orderOf(epoch: number): EpochOrder;
   /** Of each pool: its share of the draws. */
   shares: readonly number[];
+  /** False where weights are spelled too finely. */
+  isExact: boolean;
 }
+
+/** Makes a mixture of weights, or gives one that is there already: of fine weights one takes 24 MB. */
+export type BalanceOf = (weights: readonly (number | string)[]) => Balance;
 
 /** More are not kept as lists. */
 export const MAX_STORED_DRAWS = 2 ** 27;
@@ -25,7 +30,11 @@ export const MAX_STORED_DRAWS = 2 ** 27;
  *
  * @throws {UsageError} when some pools have weights and others have none, or an epoch has no end.
  */
-export function createDrawStream(pools: readonly ItemPool[], settings: PlanSettings): DrawStream {
+export function createDrawStream(
+  pools: readonly ItemPool[],
+  settings: PlanSettings,
+  balanceOf: BalanceOf = (weights) => new Balance(weights),
+): DrawStream {
   const filled = pools.filter((pool) => pool.length > 0);
   checkWeights(pools);
   if (filled.length === 0) return emptyStream(pools.length);
@@ -36,9 +45,12 @@ export function createDrawStream(pools: readonly ItemPool[], settings: PlanSetti
       drawCount,
       orderOf: (epoch) => new PoolOrder(pool!, settings, epoch * drawCount, drawCount),
       shares: pools.map((each) => (each === pool ? 1 : 0)),
+      isExact: true,
     };
   }
-  return filled[0]!.leaf.weight === undefined ? flatStream(pools, settings) : mixedStream(pools, filled, settings);
+  return filled[0]!.leaf.weight === undefined
+    ? flatStream(pools, settings)
+    : mixedStream(pools, filled, settings, balanceOf);
 }
 
 function checkWeights(pools: readonly ItemPool[]): void {
@@ -63,7 +75,7 @@ function emptyStream(poolCount: number): DrawStream {
     itemAt: (position) => outside(position),
     passAt: (position) => outside(position),
   };
-  return { drawCount: 0, orderOf: () => order, shares: Array.from({ length: poolCount }, () => 0) };
+  return { drawCount: 0, orderOf: () => order, shares: Array.from({ length: poolCount }, () => 0), isExact: true };
 }
 
 function outside(position: number): never {
@@ -147,6 +159,7 @@ function flatStream(pools: readonly ItemPool[], settings: PlanSettings): DrawStr
     drawCount,
     orderOf: (epoch) => new PoolOrder(all, settings, epoch * drawCount, drawCount),
     shares: pools.map((pool) => pool.length / total),
+    isExact: true,
   };
 }
 
@@ -162,8 +175,13 @@ function firstAbove(ascending: readonly number[], value: number): number {
   return low;
 }
 
-function mixedStream(pools: readonly ItemPool[], filled: readonly ItemPool[], settings: PlanSettings): DrawStream {
-  const balance = new Balance(filled.map((pool) => pool.leaf.weight!));
+function mixedStream(
+  pools: readonly ItemPool[],
+  filled: readonly ItemPool[],
+  settings: PlanSettings,
+  balanceOf: BalanceOf,
+): DrawStream {
+  const balance = balanceOf(filled.map((pool) => pool.leaf.weight!));
   const lengths = filled.map((pool) => pool.length);
   const drawCount = settings.epochItems ?? endOf(balance.length(lengths, settings.stop));
   return {
@@ -183,6 +201,7 @@ function mixedStream(pools: readonly ItemPool[], filled: readonly ItemPool[], se
       };
     },
     shares: pools.map((pool) => (filled.includes(pool) ? balance.weights[filled.indexOf(pool)]! / balance.period : 0)),
+    isExact: balance.isExact,
   };
 }
 

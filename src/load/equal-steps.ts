@@ -1,4 +1,6 @@
 import type { BatchList, EpochOrder } from './batch-list.js';
+import { pickDraws } from './form-batches.js';
+import type { LostDraws } from './plan-report.js';
 
 /** How a list is made to fill its last step. */
 export interface EqualSteps {
@@ -24,10 +26,19 @@ export interface EqualSteps {
  */
 export function equaliseSteps(list: BatchList, steps: EqualSteps): BatchList {
   const rest = (list.batchCount - steps.first) % steps.width;
+  if (steps.lastBatch === 'partial' && rest === 0 && isLastUneven(list, steps))
+    return splitTail(list, steps.width, steps);
   if (steps.lastBatch === 'pad') return padList(list, rest, steps);
   if (rest === 0) return list;
   if (steps.lastBatch === 'drop') return new TailedList(list, list.batchCount - rest, [], []);
   return splitTail(list, rest, steps);
+}
+
+/** Whether batches limited by number alone differ by more than one in the last step, though it is whole. */
+function isLastUneven(list: BatchList, { width, first, batchItems }: EqualSteps): boolean {
+  if (batchItems === undefined || list.batchCount === first) return false;
+  const last = list.batchCount - 1;
+  return list.endOf(last) - list.startOf(last) + 1 < list.endOf(last - width + 1) - list.startOf(last - width + 1);
 }
 
 function splitTail(list: BatchList, rest: number, steps: EqualSteps): BatchList {
@@ -61,14 +72,16 @@ function itemsOf(list: BatchList, from: number, end: number): number {
   return items;
 }
 
-interface Span {
+/** A batch, or a part of one, by its positions. */
+export interface Span {
   start: number;
   end: number;
   bucket: number | undefined;
   padCount: number;
 }
 
-function spanOf(list: BatchList, batch: number): Span {
+/** A batch of a list. */
+export function spanOf(list: BatchList, batch: number): Span {
   return {
     start: list.startOf(batch),
     end: list.endOf(batch),
@@ -95,7 +108,7 @@ function dealEvenly(spans: readonly Span[], stepCount: number, width: number): S
 }
 
 /** Cuts the largest, each into equal parts, until there are so many; the parts stay side by side. */
-function cutSpans(spans: readonly Span[], cells: number): Span[] {
+export function cutSpans(spans: readonly Span[], cells: number): Span[] {
   // The least size such that parts of at most it are few enough.
   let low = 1;
   let high = Math.max(...spans.map(sizeOf), 1);
@@ -203,4 +216,13 @@ function withCopies(order: EpochOrder, copies: readonly number[]): EpochOrder {
     itemAt: (position) => order.itemAt(positionOf(position)),
     passAt: (position) => order.passAt(positionOf(position)),
   };
+}
+
+/** The draws of batches that a list has and a shorter one has not. */
+export function droppedDraws(list: BatchList, { batchCount }: Pick<BatchList, 'batchCount'>): LostDraws {
+  const positions: number[] = [];
+  for (let batch = batchCount; batch < list.batchCount; batch += 1) {
+    for (let position = list.startOf(batch); position < list.endOf(batch); position += 1) positions.push(position);
+  }
+  return { reason: 'last_batch', order: pickDraws(list.order, positions) };
 }

@@ -1,25 +1,19 @@
 import type { EpochOrder } from './batch-list.js';
-import { BEYOND_BUCKETS, OVERSIZED, type Buckets } from './buckets.js';
-import type { ItemLookup } from './item-pools.js';
-import type { PlanSettings } from './plan-settings.js';
+import { BEYOND_BUCKETS, OVERSIZED } from './buckets.js';
+import type { PlanContext } from './plan-context.js';
 import type { LostDraws } from './plan-report.js';
-import { atSpeed, type SpeedOf } from './speed-of.js';
+import { atSpeed } from './speed-of.js';
 
 /** What forming batches needs to know. */
-export interface FormingContext {
-  settings: PlanSettings;
-  lookup: ItemLookup;
-  buckets: Buckets;
-  /** Undefined where all audio keeps its speed. */
-  speedOf: SpeedOf | undefined;
-}
+export type FormingContext = Pick<PlanContext, 'settings' | 'lookup' | 'buckets' | 'speedOf'>;
 
 /** Batches of an epoch in the order in which buckets close them, bucket after bucket. */
 export interface FormedBatches {
   /** The draws by bucket, and then as they came. */
   order: EpochOrder;
-  /** Positions in `order`; batch i is [starts[i], starts[i + 1]). */
+  /** Batch i is positions [starts[i], ends[i]) of `order`. */
   starts: Uint32Array;
+  ends: Uint32Array;
   buckets: Uint16Array;
   /** Of each batch, the draw of the epoch that it was complete with; `Infinity` where the epoch ended before it was full. */
   closedAt: Float64Array;
@@ -39,6 +33,9 @@ export function formBatches(order: EpochOrder, context: FormingContext): FormedB
   classifyDraws(order, context, drawMicros, drawBuckets);
   const { sorted, ends } = sortByBucket(drawBuckets, buckets.count);
   const kept = ends[buckets.count - 1]!;
+  if (buckets.kind === 'durations') {
+    sortWindows(sorted.subarray(0, kept), drawBuckets, drawMicros, context.settings.bucketWindow);
+  }
   const closing = new BatchClosing(kept);
   for (let bucket = 0; bucket < buckets.count; bucket += 1) {
     closing.closeBucket(bucket, ends[bucket - 1] ?? 0, ends[bucket]!, sorted, drawMicros, context);
@@ -62,7 +59,7 @@ function classifyDraws(
     const plainMicros = lookup.durationMicros(item);
     const speed = speedOf === undefined ? 1 : speedOf(item, order.passAt(position));
     const micros = atSpeed(plainMicros, speed);
-    const bucket = buckets.bucketOf(micros, item, lookup);
+    const bucket = buckets.bucketOf(micros, item);
     drawMicros[position] = micros;
     const isLeftOut =
       settings.oversized === 'drop' && bucket !== BEYOND_BUCKETS && !buckets.limitOf(bucket).fits(1, micros);
@@ -94,8 +91,46 @@ function sortByBucket(drawBuckets: Uint16Array, bucketCount: number): { sorted: 
   return { sorted, ends };
 }
 
+/** Some 19 hours: what is longer counts as equally long. */
+const MAX_SORTED_MICROS = 2 ** 36;
+
+/**
+ * Orders the draws that a bucket gets within one window by duration, by turns upwards and downwards, so that what one window leaves to the next
+ * is as long as what comes there.
+ */
+function sortWindows(sorted: Uint32Array, drawBuckets: Uint16Array, drawMicros: Float64Array, window: number): void {
+  let start = 0;
+  for (let at = 1; at <= sorted.length; at += 1) {
+    const number = Math.floor(sorted[start]! / window);
+    const isSame =
+      at < sorted.length &&
+      drawBuckets[sorted[at]!] === drawBuckets[sorted[start]!] &&
+      Math.floor(sorted[at]! / window) === number;
+    if (isSame) continue;
+    sortByDuration(sorted.subarray(start, at), drawMicros, number % 2 === 0);
+    start = at;
+  }
+}
+
+function sortByDuration(draws: Uint32Array, drawMicros: Float64Array, isUpwards: boolean): void {
+  const count = draws.length;
+  const keyOf = (draw: number): number => {
+    const micros = Math.min(drawMicros[draw]!, MAX_SORTED_MICROS);
+    return isUpwards ? micros : MAX_SORTED_MICROS - micros;
+  };
+  if (MAX_SORTED_MICROS * count > Number.MAX_SAFE_INTEGER) {
+    draws.sort((one, other) => keyOf(one) - keyOf(other) || one - other);
+    return;
+  }
+  // A number that holds both the key and the place sorts many times faster than a comparison does.
+  const keys = new Float64Array(count);
+  for (let at = 0; at < count; at += 1) keys[at] = keyOf(draws[at]!) * count + at;
+  const before = draws.slice();
+  for (const [at, key] of keys.sort().entries()) draws[at] = before[key % count]!;
+}
+
 /** The draws at some positions of an order. */
-export function pickDraws(order: EpochOrder, positions: Uint32Array): EpochOrder {
+export function pickDraws(order: EpochOrder, positions: ArrayLike<number>): EpochOrder {
   return {
     length: positions.length,
     itemAt: (position) => order.itemAt(positions[position]!),
@@ -106,13 +141,17 @@ export function pickDraws(order: EpochOrder, positions: Uint32Array): EpochOrder
 /** Batches as they are closed. */
 class BatchClosing {
   readonly #starts: Uint32Array;
+  readonly #ends: Uint32Array;
   readonly #buckets: Uint16Array;
   readonly #closedAt: Float64Array;
+  /** Positions of batches that are left out. */
+  readonly #left: number[] = [];
   #count = 0;
 
   /** @param most batches: not more than there are draws */
   constructor(most: number) {
-    this.#starts = new Uint32Array(most + 1);
+    this.#starts = new Uint32Array(most);
+    this.#ends = new Uint32Array(most);
     this.#buckets = new Uint16Array(most);
     this.#closedAt = new Float64Array(most);
   }
@@ -123,7 +162,7 @@ class BatchClosing {
     end: number,
     sorted: Uint32Array,
     drawMicros: Float64Array,
-    { buckets }: FormingContext,
+    { buckets, settings }: FormingContext,
   ): void {
     const limit = buckets.limitOf(bucket);
     let start = from;
@@ -141,24 +180,30 @@ class BatchClosing {
     }
     if (end === start) return;
     const isFull = !limit.fits(end - start + 1, longestMicros);
-    this.#close(start, end, bucket, isFull ? sorted[end - 1]! : Infinity);
+    const hasSize = settings.batchSize !== undefined || settings.bucketBatchSizes !== undefined;
+    if (!isFull && hasSize && settings.lastBatch === 'drop') {
+      for (let at = start; at < end; at += 1) this.#left.push(at);
+    } else {
+      this.#close(start, end, bucket, isFull ? sorted[end - 1]! : Infinity);
+    }
   }
 
   #close(start: number, end: number, bucket: number, closedAt: number): void {
     this.#starts[this.#count] = start;
+    this.#ends[this.#count] = end;
     this.#buckets[this.#count] = bucket;
     this.#closedAt[this.#count] = closedAt;
     this.#count += 1;
-    this.#starts[this.#count] = end;
   }
 
-  finish(order: EpochOrder, lost: LostDraws[]): FormedBatches {
+  finish(order: EpochOrder, lost: readonly LostDraws[]): FormedBatches {
     return {
       order,
-      starts: this.#starts.slice(0, this.#count + 1),
+      starts: this.#starts.slice(0, this.#count),
+      ends: this.#ends.slice(0, this.#count),
       buckets: this.#buckets.slice(0, this.#count),
       closedAt: this.#closedAt.slice(0, this.#count),
-      lost,
+      lost: [...lost, { reason: 'last_batch', order: pickDraws(order, this.#left) }],
     };
   }
 }

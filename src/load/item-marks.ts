@@ -42,6 +42,19 @@ export class ItemMarks {
     return setBit(bits, item - leaf.firstItem);
   }
 
+  /**
+   * Marks so many items of a leaf of excerpts that come after those that were marked.
+   *
+   * @returns how many of them were not seen before
+   */
+  markNext(number: number, count: number): number {
+    const leaf = this.#leaves[number]!;
+    const seen = this.#seen.get(leaf) ?? 0;
+    const marked = Math.min(count, leaf.endItem - leaf.firstItem - seen);
+    this.#seen.set(leaf, seen + marked);
+    return marked;
+  }
+
   /** Excerpts of a leaf that were not seen. */
   unmarkedOf(leaf: Leaf): number {
     return leaf.endItem - leaf.firstItem - (this.#seen.get(leaf) ?? 0);

@@ -1,19 +1,19 @@
-import { InputError } from '../errors.js';
-import { BatchLimit } from './batch-limits.js';
-import { StoredBatchList, type BatchList } from './batch-list.js';
+import { countWords } from '../count-words.js';
+import { UsageError } from '../errors.js';
 import type { BucketBins } from './batch-options.js';
-import { createNoBuckets } from './buckets.js';
-import { DealtPlan } from './dealt-plan.js';
-import { createDrawStream, storeOrder } from './epoch-order.js';
+import { addLoss, checkItems, type ItemLosses } from './check-items.js';
 import type { EpochPlan, LoaderState } from './epoch-plan.js';
-import { equaliseSteps, type EqualSteps } from './equal-steps.js';
-import { formBatches, type FormingContext } from './form-batches.js';
-import { ItemLookup, listPools } from './item-pools.js';
+import { planExact } from './exact-plan.js';
 import type { ItemTable } from './item-table.js';
-import { checkLoaderState, checkTakenBatches } from './loader-state.js';
-import { reportPlan, type LostDraws } from './plan-report.js';
-import { atSpeed, createSpeedOf, type SpeedOf } from './speed-of.js';
-import { settlePlanOptions, type PlannerOptions, type PlanSettings } from './plan-settings.js';
+import { checkLoaderState } from './loader-state.js';
+import { createPlanContext, type PlanContext } from './plan-context.js';
+import { settlePlanOptions, type PlannerOptions } from './plan-settings.js';
+import type { PlanWarning } from './plan-warnings.js';
+import { planRandomizedBuckets } from './randomized-buckets.js';
+import { planReplicate } from './replicate-plan.js';
+import { planScatter } from './scatter-plan.js';
+import { shareShards } from './shards-of-ranks.js';
+import { createSpeedOf, type SpeedOf } from './speed-of.js';
 
 /** Plans any epoch, for all ranks. */
 export interface Planner {
@@ -26,7 +26,9 @@ export interface Planner {
   /** Of each leaf, of all draws. */
   readonly shares: readonly { name: string; share: number }[];
   /** Items that no epoch has, and hours of them, by reason: `scatter`, `oversized`, `beyond_buckets`. */
-  readonly losses: Readonly<Record<string, { items: number; hours: number }>>;
+  readonly losses: Readonly<ItemLosses>;
+  /** Factor that a draw's audio is sped up by; 1 without `speeds`. */
+  readonly speedOf: SpeedOf;
   /** @throws {RangeError} when the epoch is no whole number from 0 on. */
   planEpoch(epoch: number): EpochPlan;
   /**
@@ -35,117 +37,81 @@ export interface Planner {
    * @throws {UsageError} when the state is of another seed, or has taken more than there is.
    */
   resume(state: LoaderState): EpochPlan;
-  /** Factor that a draw's audio is sped up by; 1 without `speeds`. */
-  readonly speedOf: SpeedOf;
-}
-
-/** Told once, before the first epoch. */
-export interface PlanWarning {
-  code: 'fewer_buckets' | 'scatter_loses_shards' | 'ranks_repeat' | 'static_buckets_ignored' | 'empty_source';
-  message: string;
-  hint: string | undefined;
 }
 
 /**
  * Looks at all options and items at once; epochs are planned when they are asked for.
  *
- * @throws {RangeError | UsageError} when an option is out of range, or options contradict each other.
+ * @throws {RangeError | UsageError} when an option is out of range, or options contradict each other or the sources.
  * @throws {InputError} when an item alone is above a limit, unless `oversized` says what becomes of it.
  */
 export function createPlanner(table: ItemTable, options: PlannerOptions): Planner {
   const settings = settlePlanOptions(options);
-  const lookup = new ItemLookup(table);
-  const speedOf = createSpeedOf(settings.seed, settings.speeds);
-  const slowest = Math.min(1, ...settings.speeds);
-  const context: FormingContext = {
-    settings,
-    lookup,
-    speedOf: settings.speeds.length === 0 ? undefined : speedOf,
-    buckets: createNoBuckets(settings),
-  };
-  checkOversized(table, settings, new BatchLimit(settings), slowest);
-  const stream = createDrawStream(listPools(table), settings);
-
-  const listOf = (epoch: number, ranks: number): { made: BatchList; lost: readonly LostDraws[] } => {
-    const formed = formBatches(storeOrder(stream.orderOf(epoch)), context);
-    const list = new StoredBatchList(formed.order, formed.starts.slice(0, -1), formed.starts.slice(1));
-    return {
-      made: equaliseSteps(list, { ...stepsOf(settings), width: ranks, first: 0, splitFrom: 0 }),
-      lost: formed.lost,
-    };
-  };
-  const planFrom = (state: LoaderState): EpochPlan => {
-    const { made, lost } = listOf(state.epoch, state.ranks);
-    checkTakenBatches(state, made.batchCount);
-    const { worldSize } = settings;
-    const list = equaliseSteps(made, {
-      ...stepsOf(settings),
-      width: worldSize,
-      first: state.batch,
-      splitFrom: made.batchCount,
-    });
-    const stepCount = (list.batchCount - state.batch) / worldSize;
-    return new DealtPlan({
-      epoch: state.epoch,
-      worldSize,
-      stepCount,
-      list,
-      batchOf: (rank, step) => state.batch + step * worldSize + rank,
-      stateAt: (step) =>
-        step === stepCount
-          ? { seed: settings.seed, epoch: state.epoch + 1, batch: 0, ranks: worldSize }
-          : { ...state, batch: state.batch + step * worldSize },
-      report: (plan) =>
-        reportPlan(plan, {
-          ...{ table, lookup, speedOf: context.speedOf, shares: stream.shares, lost, taken: state.batch },
-          ...{
-            undrawn: settings.epochItems === undefined ? 'first_exhausted' : 'epoch_items',
-            bounds: undefined,
-            bucketCount: 0,
-          },
-        }),
-    });
-  };
+  const warnings: PlanWarning[] = [];
+  const context = createPlanContext(table, settings, warnings);
+  const losses = checkItems(context, warnings);
+  checkStrategy(context, losses, warnings);
+  const { seed, worldSize } = settings;
   return {
-    worldSize: settings.worldSize,
-    seed: settings.seed,
-    bins: undefined,
-    warnings: [],
-    shares: table.leaves.map((leaf, at) => ({ name: leaf.name, share: stream.shares[at]! })),
-    losses: {},
+    worldSize,
+    seed,
+    bins: context.buckets.bins,
+    warnings,
+    shares: table.leaves.map(({ name }, leaf) => ({ name, share: context.stream.shares[leaf]! })),
+    losses,
+    speedOf: createSpeedOf(seed, settings.speeds),
     planEpoch: (epoch) => {
       if (!(Number.isSafeInteger(epoch) && epoch >= 0)) {
         throw new RangeError(`The epoch must be a whole number from 0 on, not ${epoch}`);
       }
-      return planFrom({ seed: settings.seed, epoch, batch: 0, ranks: settings.worldSize });
+      return planFrom(context, { seed, epoch, batch: 0, ranks: worldSize });
     },
-    resume: (state) => {
-      checkLoaderState(state, settings.seed);
-      return planFrom(state);
+    resume: ({ seed: stateSeed, epoch, batch, ranks }) => {
+      const state = { seed: stateSeed, epoch, batch, ranks };
+      checkLoaderState(state, seed);
+      return planFrom(context, state);
     },
-    speedOf,
   };
 }
 
-function stepsOf(settings: PlanSettings): Pick<EqualSteps, 'lastBatch' | 'batchItems'> {
-  const isCounted = settings.maxMicros === Infinity && settings.batchMicros === Infinity;
-  const batchItems = new BatchLimit(settings).maxItems;
+function planFrom(context: PlanContext, state: LoaderState): EpochPlan {
+  const { strategy, bucketOrder, shuffle } = context.settings;
+  if (strategy === 'scatter') return planScatter(context, state);
+  if (strategy === 'replicate') return planReplicate(context, state);
+  const isRandomized = context.buckets.kind === 'static' && bucketOrder === 'fully_randomized' && shuffle;
+  return isRandomized ? planRandomizedBuckets(context, state) : planExact(context, state);
+}
+
+/** Tells what a strategy loses or repeats. */
+function checkStrategy({ table, settings }: PlanContext, losses: ItemLosses, warnings: PlanWarning[]): void {
+  const { strategy, worldSize, strict } = settings;
+  if (strategy === 'exact' || worldSize === 1) return;
+  const warning = strategy === 'replicate' ? repeatWarning(worldSize) : scatterWarning(table, worldSize, losses);
+  if (warning === undefined) return;
+  if (strict) throw new UsageError(warning.message, { hint: warning.hint });
+  warnings.push(warning);
+}
+
+function repeatWarning(worldSize: number): PlanWarning {
   return {
-    lastBatch: settings.lastBatch,
-    batchItems: isCounted && Number.isFinite(batchItems) ? batchItems : undefined,
+    code: 'ranks_repeat',
+    message: `With strategy "replicate", each of ${worldSize} ranks has all items: an epoch takes each of them ${worldSize} times`,
+    hint: 'Use strategy "exact" to have each once.',
   };
 }
 
-function checkOversized(table: ItemTable, settings: PlanSettings, limit: BatchLimit, slowest: number): void {
-  if (settings.oversized !== 'error') return;
-  for (let row = 0; row < table.rowCount; row += 1) {
-    const micros = atSpeed(table.durationsMicros[row]!, slowest);
-    if (limit.fits(1, micros)) continue;
-    const seconds = table.durationsMicros[row]! / 1e6;
-    throw new InputError(`Item ${row} of ${seconds} s is alone above a limit of batches`, {
-      hint: 'Raise the limit, filter by maxDurationSeconds, or set oversized to "drop" or "alone".',
-      path: table.parts[table.rowParts[row]!]?.manifestPath,
-      line: table.lineNumbers[row],
-    });
-  }
+function scatterWarning(table: ItemTable, worldSize: number, losses: ItemLosses): PlanWarning | undefined {
+  const { lostShards, shardCount, lostRows } = shareShards(table, worldSize);
+  if (lostShards === 0) return undefined;
+  let micros = 0;
+  for (const row of lostRows) micros += table.durationsMicros[row]!;
+  addLoss(losses, 'scatter', lostRows.length, 0);
+  losses['scatter']!.hours += micros / 3.6e9;
+  const shards = `${lostShards} of ${countWords(shardCount, 'shard')}`;
+  const rows = `${countWords(lostRows.length, 'row')} of ${(micros / 3.6e9).toFixed(3)} h`;
+  return {
+    code: 'scatter_loses_shards',
+    message: `With strategy "scatter", ${worldSize} ranks never read the last ${shards}: ${rows}`,
+    hint: 'Use strategy "exact", or as many shards as are a multiple of the ranks.',
+  };
 }

@@ -1,3 +1,4 @@
+import { UsageError } from '../errors.js';
 import type { EpochOrder } from './batch-list.js';
 import type { DealtPlan } from './dealt-plan.js';
 import type { BucketReport, PlanReport } from './epoch-plan.js';
@@ -16,14 +17,14 @@ export interface ReportContext {
   lost: readonly LostDraws[];
   /** Batches of the list that were taken before the plan begins. */
   taken: number;
-  /** Why items that were not drawn at all were not. */
-  undrawn: string;
+  /** Why items that were not drawn at all were not; undefined where they may have been, before the plan begins. */
+  undrawn: string | undefined;
   /** Of each leaf. */
   shares: readonly number[];
-  /** Upper bounds of the buckets; undefined where they have none. */
-  bounds: readonly BucketBound[] | undefined;
-  /** 0 without buckets. */
-  bucketCount: number;
+  /** Of each bucket; none without. */
+  bounds: readonly BucketBound[];
+  /** Set where all items are equally long, and their batches may be too many to look at their items. */
+  uniformMicros: number | undefined;
 }
 
 export interface LostDraws {
@@ -44,6 +45,7 @@ const HOUR_MICROS = 3.6e9;
 export function reportPlan(plan: DealtPlan, context: ReportContext): PlanReport {
   const { table } = context;
   const { list } = plan;
+  checkSize(plan);
   const uses = countUses(plan);
   const marks = new ItemMarks(table, context.lookup);
   for (let batch = 0; batch < context.taken; batch += 1) markBatch(plan, batch, marks);
@@ -81,6 +83,16 @@ export function reportPlan(plan: DealtPlan, context: ReportContext): PlanReport 
   };
 }
 
+/** More batches are not counted one by one. */
+const MAX_COUNTED = 2 ** 27;
+
+function checkSize({ worldSize, stepCount }: DealtPlan): void {
+  if (worldSize * stepCount <= MAX_COUNTED) return;
+  throw new UsageError(`Cannot report on ${worldSize * stepCount} batches: at most ${MAX_COUNTED} are counted`, {
+    hint: 'Give epochItems, for shorter epochs.',
+  });
+}
+
 /** How many ranks and steps take each batch of the list. */
 function countUses(plan: DealtPlan): Uint32Array {
   const uses = new Uint32Array(plan.list.batchCount);
@@ -108,19 +120,23 @@ class BatchCounts {
   readonly #context: ReportContext;
   readonly #marks: ItemMarks;
   readonly #buckets: BucketSums[];
+  readonly #uniformMicros: number | undefined;
 
   constructor(plan: DealtPlan, context: ReportContext, marks: ItemMarks) {
     this.#plan = plan;
     this.#context = context;
     this.#marks = marks;
+    const filled = context.table.leaves.filter(({ firstItem, endItem }) => endItem > firstItem);
+    this.#uniformMicros = filled.length === 1 ? context.uniformMicros : undefined;
     this.drawsOfLeaves = new Float64Array(context.table.leaves.length);
-    this.#buckets = Array.from({ length: context.bucketCount }, () => new BucketSums());
+    this.#buckets = context.bounds.map(() => new BucketSums());
   }
 
   /** @returns microseconds of the batch's audio */
   addBatch(batch: number, uses: number): number {
     const { list } = this.#plan;
     const { lookup, speedOf } = this.#context;
+    if (this.#uniformMicros !== undefined) return this.#addUniform(batch, uses);
     const end = list.endOf(batch);
     const start = list.startOf(batch);
     const padFrom = end - list.padCountOf(batch);
@@ -149,15 +165,28 @@ class BatchCounts {
     return sumMicros;
   }
 
+  /** As `addBatch`, of one source without its items: they come one after the other. */
+  #addUniform(batch: number, uses: number): number {
+    const { list } = this.#plan;
+    const micros = this.#uniformMicros!;
+    const size = list.endOf(batch) - list.startOf(batch);
+    const padCount = list.padCountOf(batch);
+    const draws = (size - padCount) * uses;
+    this.draws += draws;
+    this.padDraws += padCount * uses;
+    this.micros += draws * micros;
+    this.batchedMicros += size * micros * uses;
+    this.paddedMicros += size * micros * uses;
+    const leaf = this.#context.table.leaves.findIndex(({ firstItem, endItem }) => endItem > firstItem);
+    this.drawsOfLeaves[leaf]! += draws;
+    this.distinctItems += this.#marks.markNext(leaf, size - padCount);
+    return size * micros;
+  }
+
   buckets(): BucketReport[] {
     return this.#buckets.map((sums, at): BucketReport => {
-      const bound = this.#context.bounds?.[at];
-      return {
-        fromSeconds: (bound?.fromMicros ?? 0) / 1e6,
-        toSeconds: (bound?.toMicros ?? 0) / 1e6,
-        toTokens: bound?.toTokens,
-        ...sums.report(),
-      };
+      const { fromMicros, toMicros, toTokens } = this.#context.bounds[at]!;
+      return { fromSeconds: fromMicros / 1e6, toSeconds: toMicros / 1e6, toTokens, ...sums.report() };
     });
   }
 }
@@ -208,6 +237,7 @@ function countLost(
       if (marks.mark(item)) add(reason, 1, lookup.durationMicros(item));
     }
   }
+  if (undrawn === undefined) return Object.fromEntries(sums);
   for (let row = 0; row < table.rowCount; row += 1) {
     if (marks.mark(row)) add(undrawn, 1, table.durationsMicros[row]!);
   }

@@ -1,0 +1,40 @@
+import { createBuckets, type Buckets } from './buckets.js';
+import { createDrawStream, type DrawStream } from './epoch-order.js';
+import { ItemLookup, listPools } from './item-pools.js';
+import type { ItemTable } from './item-table.js';
+import type { PlanSettings } from './plan-settings.js';
+import type { PlanWarning } from './plan-warnings.js';
+import { createSpeedOf, type SpeedOf } from './speed-of.js';
+
+/** What all plans of a planner share. */
+export interface PlanContext {
+  table: ItemTable;
+  settings: PlanSettings;
+  lookup: ItemLookup;
+  buckets: Buckets;
+  /** Undefined where all audio keeps its speed. */
+  speedOf: SpeedOf | undefined;
+  /** Draws of all items. */
+  stream: DrawStream;
+}
+
+/** @throws what `createPlanner` does. */
+export function createPlanContext(table: ItemTable, settings: PlanSettings, warnings: PlanWarning[]): PlanContext {
+  const lookup = new ItemLookup(table);
+  const stream = createDrawStream(listPools(table), settings);
+  if (!stream.isExact) {
+    warnings.push({
+      code: 'inexact_weights',
+      message: 'The weights of the sources are too fine to be kept exactly: shares are within 1/4,194,304 of them',
+      hint: 'Spell weights with fewer digits.',
+    });
+  }
+  return {
+    table,
+    settings,
+    lookup,
+    buckets: createBuckets(table, lookup, settings, warnings),
+    speedOf: settings.speeds.length === 0 ? undefined : createSpeedOf(settings.seed, settings.speeds),
+    stream,
+  };
+}
