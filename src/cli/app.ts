@@ -1,6 +1,8 @@
 import { buildApplication, buildRouteMap, run, text_en, type Application, type Command } from '@stricli/core';
 import { EXIT_CODES, CutroomError } from '../errors.js';
 import { VERSION } from '../version.js';
+import { batchesCommand } from './commands/batches.js';
+import { binsCommand } from './commands/bins.js';
 import { buildShardsCommand } from './commands/build.js';
 import { checkCommand } from './commands/check.js';
 import { cutCommand } from './commands/cut.js';
@@ -21,6 +23,8 @@ export const COMMANDS: Readonly<Record<string, Command<CliContext>>> = {
   check: checkCommand,
   scan: scanCommand,
   sample: sampleCommand,
+  bins: binsCommand,
+  batches: batchesCommand,
 };
 
 /** Other names that commands answer to. */

@@ -32,7 +32,8 @@ const MAX_NAME = 36;
 /** The figures as lines. */
 export function formatBatches(result: BatchesResult, isVerbose: boolean): string {
   const { table, reports, openSeconds, planSeconds } = result;
-  const time = `${seconds(openSeconds)} for the sources, ${seconds(planSeconds)} for the plan; decoding comes on top`;
+  const parts = `sources ${openSeconds.toFixed(3)} s, plan ${planSeconds.toFixed(3)} s`;
+  const time = `${(openSeconds + planSeconds).toFixed(3)} s (${parts}), then decoding`;
   const [first] = reports;
   const sections = [
     describeTable(table),
@@ -78,8 +79,8 @@ function formatEpochs(reports: readonly PlanReport[], worldSize: number): string
     ['audio of a step, most', (report) => seconds(3600 * stepHours(report).most)],
     ['repeated to make steps equal', ({ padDraws }) => count(padDraws)],
     ...reasons.flatMap((reason): typeof rows => [
-      [`lost, ${reason}`, ({ lost }) => count(lost[reason]?.items ?? 0)],
-      [`lost, ${reason}, audio`, ({ lost }) => hours(lost[reason]?.hours ?? 0)],
+      [`not read, ${reason}`, ({ lost }) => count(lost[reason]?.items ?? 0)],
+      [`not read, ${reason}, audio`, ({ lost }) => hours(lost[reason]?.hours ?? 0)],
     ]),
   ];
   const table = rows.map(([title, valueOf]) => [title, ...reports.map((report) => valueOf(report))]);
@@ -130,7 +131,7 @@ function formatStrategies(strategies: readonly StrategyOutcome[]): string {
   });
   return [
     'What each strategy makes of the first epoch:',
-    ...alignColumns([['', 'steps', 'rows lost', 'audio lost', 'repeats', 'padding'], ...lines]),
+    ...alignColumns([['', 'steps', 'not read', 'of audio', 'repeats', 'padding'], ...lines]),
     ...strategies.flatMap(({ strategy, reason }) =>
       reason === undefined ? [] : [`  ${strategy}  not possible: ${reason}`],
     ),

@@ -72,19 +72,21 @@ function totalHours({ buckets }: Holdings): number {
 
 function formatTable({ holdings: { buckets }, batchSizes, memoryModel, areCharacters }: BinsResult): string[] {
   const unit = areCharacters ? 'characters' : 'tokens';
+  const isTwoDimensional = buckets.some(({ toTokens }) => toTokens !== undefined);
+  const boundOf = (at: number): string => {
+    const { fromSeconds, toSeconds, toTokens } = buckets[at]!;
+    return `${shortSeconds(fromSeconds)}–${shortSeconds(toSeconds)} s${isTwoDimensional ? `, ${count(toTokens ?? 0)}` : ''}`;
+  };
   const columns: [string, (at: number) => string][] = [
-    ['above–up to', (at) => `${shortSeconds(buckets[at]!.fromSeconds)}–${shortSeconds(buckets[at]!.toSeconds)} s`],
+    [isTwoDimensional ? `above–up to, ${unit}` : 'above–up to', boundOf],
   ];
-  if (buckets.some(({ toTokens }) => toTokens !== undefined)) {
-    columns.push([`up to ${unit}`, (at) => count(buckets[at]!.toTokens ?? 0)]);
-  }
   columns.push(
     ['rows', (at) => count(buckets[at]!.rows)],
     ['audio', (at) => hours(buckets[at]!.hours)],
     ['share', (at) => percent(buckets[at]!.hoursShare)],
   );
   if (buckets.some(({ tokens }) => tokens !== undefined)) columns.push([unit, (at) => count(buckets[at]!.tokens ?? 0)]);
-  if (batchSizes !== undefined) columns.push(['batch size', (at) => count(batchSizes[at]!.batchSize)]);
+  if (batchSizes !== undefined) columns.push(['batch', (at) => count(batchSizes[at]!.batchSize)]);
   if (batchSizes !== undefined && memoryModel !== undefined) {
     columns.push([
       'memory',
@@ -112,9 +114,8 @@ function formatMemory(model: MemoryModel, sizes: readonly ProposedBatchSize[]): 
   ];
   const beyond = [...new Set(sizes.flatMap((size) => size.beyond))].map((what) => BEYOND_WORDS[what]);
   if (beyond.length > 0) {
-    lines.push(
-      `warning: * goes beyond what was measured, in ${beyond.join(' and ')}: measure there before you rely on it`,
-    );
+    const words = beyond.join(', ').replace(/, (?=[^,]*$)/u, ' and ');
+    lines.push(`warning: * goes beyond what was measured, in ${words}: measure there before you rely on it`);
   }
   return lines.join('\n');
 }

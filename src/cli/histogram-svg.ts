@@ -9,7 +9,9 @@ const LEGEND_HEIGHT = 22;
 const BAR_HEIGHT = 14;
 const BAR_GAP = 6;
 const CHART_GAP = 28;
-const LABEL_WIDTH = 90;
+const MIN_LABEL_WIDTH = 90;
+/** Of a character of a label, a little more than most fonts take. */
+const LABEL_CHARACTER = 7;
 const VALUE_WIDTH = 64;
 const FONT = 'font-family="sans-serif"';
 /** Told apart also by those who see few colours (Okabe and Ito, "Color universal design", 2008). */
@@ -38,11 +40,12 @@ function drawChart(chart: BarChart, top: number): { lines: string[]; bottom: num
   const { title, series, unit, bars } = chart;
   const lines = [`<text x="${MARGIN}" y="${top + 14}" ${FONT} font-size="15" fill="#222222">${escape(title)}</text>`];
   let y = top + TITLE_HEIGHT;
+  const labelLength = Math.max(0, ...bars.map(({ label }) => label.length));
+  const left = MARGIN + Math.max(MIN_LABEL_WIDTH, LABEL_CHARACTER * labelLength + 8);
   if (series.length > 1) {
-    lines.push(...drawLegend(series, y));
+    lines.push(...drawLegend(series, left, y));
     y += LEGEND_HEIGHT;
   }
-  const left = MARGIN + LABEL_WIDTH;
   const room = WIDTH - MARGIN - VALUE_WIDTH - left;
   const most = Math.max(...bars.flatMap(({ values }) => values));
   const axisTop = y;
@@ -64,9 +67,9 @@ function drawChart(chart: BarChart, top: number): { lines: string[]; bottom: num
   return { lines, bottom: y - BAR_GAP };
 }
 
-function drawLegend(series: readonly string[], y: number): string[] {
+function drawLegend(series: readonly string[], left: number, y: number): string[] {
   return series.flatMap((name, at) => {
-    const x = MARGIN + LABEL_WIDTH + at * 110;
+    const x = left + at * 110;
     return [
       `<rect x="${x}" y="${y - 8}" width="12" height="12" fill="${COLOURS[at % COLOURS.length]}"/>`,
       text(x + 18, y - 2, 'start', name),

@@ -9,6 +9,8 @@ export interface SourceFlags {
   manifest?: readonly string[];
   tars?: readonly string[];
   staticBuckets: boolean;
+  config?: string;
+  section?: string;
   temperature?: number;
 }
 
@@ -43,13 +45,13 @@ export interface PlanFlags extends LimitFlags {
   bucketBatchSizes?: readonly number[] | number;
   bucketWindow?: number;
   bucketOrder?: 'synced_randomized' | 'fixed_order' | 'fully_randomized';
-  lenientBins: boolean;
+  lenientBins?: boolean;
   seed?: number;
-  shuffle: boolean;
-  strategy: 'exact' | 'scatter' | 'replicate';
-  strict: boolean;
-  lastBatch: 'partial' | 'pad' | 'drop';
-  oversized: 'error' | 'drop' | 'alone';
+  shuffle?: boolean;
+  strategy?: 'exact' | 'scatter' | 'replicate';
+  strict?: boolean;
+  lastBatch?: 'partial' | 'pad' | 'drop';
+  oversized?: 'error' | 'drop' | 'alone';
   stop?: 'first_exhausted' | 'all_exhausted';
   epochItems?: number;
   numCopies?: number;
@@ -92,6 +94,20 @@ export const SOURCE_FLAGS: FlagParametersForType<SourceFlags, CliContext> = {
     default: false,
     withNegated: false,
     brief: "Sources are buckets in their order, as NeMo's lists of lists",
+  },
+  config: {
+    kind: 'parsed',
+    parse: nonEmpty,
+    optional: true,
+    placeholder: 'path',
+    brief: 'A YAML file with input_cfg and options, as NeMo takes it; flags go before its options',
+  },
+  section: {
+    kind: 'parsed',
+    parse: nonEmpty,
+    optional: true,
+    placeholder: 'a.b',
+    brief: 'Where in the YAML it stands, such as model.train_ds [all of it]',
   },
   temperature: {
     kind: 'parsed',
@@ -260,7 +276,7 @@ export const PLAN_FLAGS: FlagParametersForType<PlanFlags, CliContext> = {
   },
   lenientBins: {
     kind: 'boolean',
-    default: false,
+    optional: true,
     withNegated: false,
     brief: 'Items with too many tokens for their duration go to the first bucket that has room for both',
   },
@@ -271,30 +287,34 @@ export const PLAN_FLAGS: FlagParametersForType<PlanFlags, CliContext> = {
     placeholder: number,
     brief: 'Decides the order [0]',
   },
-  shuffle: { kind: 'boolean', default: true, brief: 'An order of its own for each epoch; else that of the sources' },
+  shuffle: {
+    kind: 'boolean',
+    optional: true,
+    brief: 'An order of its own for each epoch, or that of the sources [shuffle]',
+  },
   strategy: {
     kind: 'enum',
     values: ['exact', 'scatter', 'replicate'],
-    default: 'exact',
-    brief: 'Deal out batches of all rows, shards as NeMo does, or all shards to every rank',
+    optional: true,
+    brief: 'Deal out batches of all rows, shards as NeMo does, or all shards to every rank [exact]',
   },
   strict: {
     kind: 'boolean',
-    default: false,
+    optional: true,
     withNegated: false,
     brief: 'Refuse a strategy that loses or repeats rows',
   },
   lastBatch: {
     kind: 'enum',
     values: ['partial', 'pad', 'drop'],
-    default: 'partial',
-    brief: 'Equal steps by splitting the last batches, repeating rows, or leaving rows out',
+    optional: true,
+    brief: 'Equal steps by splitting the last batches, repeating rows, or leaving rows out [partial]',
   },
   oversized: {
     kind: 'enum',
     values: ['error', 'drop', 'alone'],
-    default: 'error',
-    brief: 'A row that is alone above a limit: end with an error, leave it out, or let it be a batch',
+    optional: true,
+    brief: 'A row that is alone above a limit: end with an error, leave it out, or let it be a batch [error]',
   },
   stop: {
     kind: 'enum',

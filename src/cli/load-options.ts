@@ -3,38 +3,68 @@ import { parse } from 'yaml';
 import { InputError, UsageError, errorMessage } from '../errors.js';
 import type { BucketBins, PlanOptions } from '../load/batch-options.js';
 import type { RowFilters } from '../load/item-table.js';
+import type { ConfigOptions, LoaderConfig } from '../load/parse-config.js';
 import type { NemoSource, NemoTarredSource, PathSource, SourceSpec } from '../load/sources.js';
 import type { LimitFlags, PlanFlags, RowFlags, SourceFlags } from './load-flags.js';
 import { readBins, type BinsFlag, type SourceFlag } from './load-values.js';
 
+/** What a command line, and the configuration that it names, say of what is loaded. */
+export interface LoadRequest {
+  source: SourceSpec;
+  filters: RowFilters;
+  /** Options of the configuration, which flags go before. */
+  configured: ConfigOptions | undefined;
+  /** Keys of the configuration that change nothing, in words. */
+  notices: string[];
+}
+
 /**
- * All sources that a command line names, as one.
+ * All sources that a command line names, as one, and which of their rows are kept.
  *
  * @param paths sources without a flag
  * @param others sources of further kinds, which a command has flags of its own for; they come last
- * @throws {UsageError} when there is none, or manifests and tars do not go together; {InputError} when the configuration cannot be read.
+ * @throws {UsageError} when there is none, manifests and tars do not go together, or tokens are bounded without a tokenizer; {InputError} when
+ * the configuration cannot be read.
  */
-export async function readSources(
-  flags: SourceFlags,
+export async function readLoadRequest(
+  flags: SourceFlags & RowFlags,
   paths: readonly string[],
   others: readonly SourceSpec[] = [],
-): Promise<SourceSpec> {
+): Promise<LoadRequest> {
+  const config = await readConfig(flags);
   const sources: SourceSpec[] = [
     ...paths.map((path): PathSource => ({ type: 'path', path })),
     ...(flags.source ?? []).map(toPathSource),
     ...pairManifests(flags.manifest ?? [], flags.tars ?? []),
+    ...(config === undefined ? [] : [config.source]),
+    ...others,
   ];
-  sources.push(...others);
+  return {
+    source: joinSources(sources, flags),
+    filters: filtersOf(flags, config?.options.filters),
+    configured: config?.options,
+    notices: (config?.ignored ?? []).map(({ key, reason }) => `"${key}" of ${flags.config} is passed over: ${reason}`),
+  };
+}
+
+async function readConfig({ config, section }: SourceFlags): Promise<LoaderConfig | undefined> {
+  if (config === undefined && section !== undefined) throw new UsageError('--section is given without --config');
+  if (config === undefined) return undefined;
+  const { readLoaderConfig } = await import('../load/parse-config.js');
+  return await readLoaderConfig(config, { section });
+}
+
+function joinSources(sources: readonly SourceSpec[], { staticBuckets, temperature }: SourceFlags): SourceSpec {
   const [first] = sources;
   if (first === undefined) {
-    throw new UsageError('There is no source', { hint: 'Give a path, --source or --manifest.' });
+    throw new UsageError('There is no source', { hint: 'Give a path, --source, --manifest or --config.' });
   }
-  if (flags.staticBuckets) {
-    if (flags.temperature !== undefined) throw new UsageError('--temperature is of mixtures, not of static buckets');
+  if (staticBuckets) {
+    if (temperature !== undefined) throw new UsageError('--temperature is of mixtures, not of static buckets');
     return { type: 'buckets', buckets: sources };
   }
-  if (sources.length === 1 && flags.temperature === undefined) return first;
-  return { type: 'group', sources, temperature: flags.temperature };
+  if (sources.length === 1 && temperature === undefined) return first;
+  return { type: 'group', sources, temperature };
 }
 
 function toPathSource({ name, path, weight }: SourceFlag): PathSource {
@@ -52,31 +82,25 @@ function pairManifests(manifests: readonly string[], tars: readonly string[]): (
   });
 }
 
-/** @throws {UsageError} when tokens are bounded and there is no tokenizer. */
-export function filtersOf(flags: RowFlags): RowFilters {
-  const { minTokenRate, maxTokenRate, minTokens, maxTokens, tokenizer } = flags;
-  const bounds = {
-    '--min-token-rate': minTokenRate,
-    '--max-token-rate': maxTokenRate,
-    '--min-tokens': minTokens,
-    '--max-tokens': maxTokens,
+function filtersOf(flags: RowFlags, configured: RowFilters = {}): RowFilters {
+  const filters: RowFilters = {
+    minDurationSeconds: flags.minLength ?? configured.minDurationSeconds,
+    maxDurationSeconds: flags.maxLength ?? configured.maxDurationSeconds,
+    minCharactersPerSecond: flags.minCharRate ?? configured.minCharactersPerSecond,
+    maxCharactersPerSecond: flags.maxCharRate ?? configured.maxCharactersPerSecond,
+    minTokensPerSecond: flags.minTokenRate ?? configured.minTokensPerSecond,
+    maxTokensPerSecond: flags.maxTokenRate ?? configured.maxTokensPerSecond,
+    minTokens: flags.minTokens ?? configured.minTokens,
+    maxTokens: flags.maxTokens ?? configured.maxTokens,
   };
-  const [lone] = Object.entries(bounds).find(([, bound]) => bound !== undefined) ?? [];
-  if (lone !== undefined && tokenizer === undefined) {
-    throw new UsageError(`${lone} needs a tokenizer`, {
+  const { minTokensPerSecond, maxTokensPerSecond, minTokens, maxTokens } = filters;
+  const bounds = [minTokensPerSecond, maxTokensPerSecond, minTokens, maxTokens];
+  if (flags.tokenizer === undefined && bounds.some((bound) => bound !== undefined)) {
+    throw new UsageError('Rows are bounded by tokens, and there is no tokenizer to count them', {
       hint: 'Give --tokenizer, or bound characters with --min-char-rate and --max-char-rate.',
     });
   }
-  return {
-    minDurationSeconds: flags.minLength,
-    maxDurationSeconds: flags.maxLength,
-    minCharactersPerSecond: flags.minCharRate,
-    maxCharactersPerSecond: flags.maxCharRate,
-    minTokensPerSecond: minTokenRate,
-    maxTokensPerSecond: maxTokenRate,
-    minTokens,
-    maxTokens,
-  };
+  return filters;
 }
 
 /** True when a plan looks at tokens. */
@@ -84,40 +108,55 @@ export function needsTokens({ tokenizer }: RowFlags, { tokenBuckets, bins }: Pla
   return tokenizer !== undefined || tokenBuckets !== undefined || Array.isArray(bins?.[0]);
 }
 
-/** @throws {UsageError} when flags exclude each other; {InputError} when the bins cannot be read. */
-export async function readPlanOptions(flags: PlanFlags): Promise<PlanOptions> {
-  checkQuadratic(flags);
-  const { buckets, bins, bucketBatchSizes } = flags;
+/**
+ * Options of a plan: those of flags, else those of a configuration.
+ *
+ * @throws {UsageError} when flags exclude each other; {InputError} when the bins cannot be read.
+ */
+export async function readPlanOptions(flags: PlanFlags, configured: PlanOptions = {}): Promise<PlanOptions> {
+  checkQuadratic(flags, configured);
+  return {
+    maxDuration: flags.maxDuration ?? configured.maxDuration,
+    batchDuration: flags.batchDuration ?? configured.batchDuration,
+    quadraticDuration: flags.quadraticDuration ?? configured.quadraticDuration,
+    batchSize: flags.batchSize ?? configured.batchSize,
+    maxSamples: flags.maxSamples ?? configured.maxSamples,
+    ...(await readBuckets(flags, configured)),
+    bucketWindow: flags.bucketWindow ?? configured.bucketWindow,
+    bucketOrder: flags.bucketOrder ?? configured.bucketOrder,
+    strict2d: flags.lenientBins === undefined ? configured.strict2d : !flags.lenientBins,
+    seed: flags.seed ?? configured.seed,
+    shuffle: flags.shuffle ?? configured.shuffle,
+    strategy: flags.strategy ?? configured.strategy,
+    strict: flags.strict ?? configured.strict,
+    lastBatch: flags.lastBatch ?? configured.lastBatch,
+    oversized: flags.oversized ?? configured.oversized,
+    stop: flags.stop ?? configured.stop,
+    epochItems: flags.epochItems ?? configured.epochItems,
+    numCopies: flags.numCopies ?? configured.numCopies,
+    speeds: flags.speeds ?? configured.speeds,
+  };
+}
+
+/** Buckets of flags take the place of all that a configuration says of them, but for batch sizes of buckets that stay. */
+async function readBuckets(flags: PlanFlags, configured: PlanOptions): Promise<PlanOptions> {
+  const { buckets, tokenBuckets, bins, bucketBatchSizes } = flags;
   if (buckets !== undefined && bins !== undefined) throw new UsageError('--buckets and --bins exclude each other');
-  if (flags.tokenBuckets !== undefined && bins !== undefined) {
+  if (tokenBuckets !== undefined && bins !== undefined) {
     throw new UsageError('--token-buckets and --bins exclude each other', {
       hint: 'Give bins of two dimensions: --bins [[2.5,20],[2.5,40]].',
     });
   }
-  const given = bins === undefined ? undefined : await findBins(bins);
+  if (bins !== undefined) {
+    const given = await findBins(bins);
+    return { bins: given.bins, bucketBatchSizes: bucketBatchSizes ?? given.batchSizes };
+  }
+  if (buckets !== undefined) return { bucketCount: buckets, tokenBuckets, bucketBatchSizes };
   return {
-    maxDuration: flags.maxDuration,
-    batchDuration: flags.batchDuration,
-    quadraticDuration: flags.quadraticDuration,
-    batchSize: flags.batchSize,
-    maxSamples: flags.maxSamples,
-    bucketCount: buckets,
-    tokenBuckets: flags.tokenBuckets,
-    bins: given?.bins,
-    bucketBatchSizes: bucketBatchSizes ?? given?.batchSizes,
-    bucketWindow: flags.bucketWindow,
-    bucketOrder: flags.bucketOrder,
-    strict2d: !flags.lenientBins,
-    seed: flags.seed,
-    shuffle: flags.shuffle,
-    strategy: flags.strategy,
-    strict: flags.strict,
-    lastBatch: flags.lastBatch,
-    oversized: flags.oversized,
-    stop: flags.stop,
-    epochItems: flags.epochItems,
-    numCopies: flags.numCopies,
-    speeds: flags.speeds,
+    bucketCount: configured.bucketCount,
+    tokenBuckets: tokenBuckets ?? configured.tokenBuckets,
+    bins: configured.bins,
+    bucketBatchSizes: bucketBatchSizes ?? configured.bucketBatchSizes,
   };
 }
 
@@ -132,8 +171,8 @@ export function requireLimit(options: PlanOptions): void {
 }
 
 /** @throws {UsageError} when the square is given without what it belongs to. */
-export function checkQuadratic({ batchDuration, quadraticDuration }: LimitFlags): void {
-  if (quadraticDuration === undefined || batchDuration !== undefined) return;
+export function checkQuadratic(flags: LimitFlags, configured: PlanOptions = {}): void {
+  if (flags.quadraticDuration === undefined || (flags.batchDuration ?? configured.batchDuration) !== undefined) return;
   throw new UsageError('--quadratic-duration is given without --batch-duration');
 }
 

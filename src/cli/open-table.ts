@@ -1,17 +1,15 @@
 import { homedir } from 'node:os';
 import { countWords } from '../count-words.js';
-import type { ItemTable, RowFilters, TableLosses } from '../load/item-table.js';
+import type { ItemTable, TableLosses } from '../load/item-table.js';
 import { openSources } from '../load/open-sources.js';
-import type { SourceSpec } from '../load/sources.js';
 import type { Tokenizer } from '../text/types.js';
 import type { CliContext } from './context.js';
 import { count } from './cut-progress.js';
+import type { LoadRequest } from './load-options.js';
 import type { ProgressLine } from './progress-line.js';
 
 /** What is opened, and how. */
-export interface TableRequest {
-  source: SourceSpec;
-  filters: RowFilters;
+export interface TableRequest extends LoadRequest {
   /** `words`, a path or a name on the Hub; undefined counts characters. */
   tokenizer: string | undefined;
   needsTokens: boolean;
@@ -23,14 +21,16 @@ const WORDS = 'words';
 /** Reads the manifests of sources, telling how far it is. */
 export async function openTable(
   context: CliContext,
-  { source, filters, tokenizer, needsTokens }: TableRequest,
+  { source, filters, configured, notices, tokenizer, needsTokens }: TableRequest,
   line: ProgressLine,
 ): Promise<ItemTable> {
+  for (const notice of notices) line.note(`note: ${notice}`);
   const counter = tokenizer === undefined ? undefined : await openTokenizer(context, tokenizer, line);
   const table = await openSources(source, {
     filters,
     needsTokens,
     tokenizer: counter,
+    textField: configured?.textField,
     signal: context.signal,
     onProgress: ({ lines, manifests, manifestCount }) =>
       line.show(

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CanceledError, CutroomError, UsageError } from '../errors.js';
 import type { PlanReport } from '../load/epoch-plan.js';
 import type { ItemTable } from '../load/item-table.js';
-import { createPlanner, type PlanWarning } from '../load/plan-epochs.js';
+import { createPlanner, type Planner } from '../load/plan-epochs.js';
 import type { PlannerOptions } from '../load/plan-settings.js';
 import type { BarChart } from '../sample/histogram.js';
 import { chartOfBuckets, chartOfEpoch, chartOfSteps } from './batch-charts.js';
@@ -10,7 +10,7 @@ import { batchesAsJson, formatBatches, type StrategyOutcome } from './batches-su
 import type { BatchesFlags } from './commands/batches.js';
 import type { CliContext } from './context.js';
 import { formatBars } from './histogram-bars.js';
-import { filtersOf, needsTokens, readPlanOptions, readSources, requireLimit } from './load-options.js';
+import { needsTokens, readLoadRequest, readPlanOptions, requireLimit } from './load-options.js';
 import { formatFaults, openTable } from './open-table.js';
 import { refuseEarlierPlot, writePlot } from './plot-file.js';
 import { ProgressLine } from './progress-line.js';
@@ -24,20 +24,16 @@ const STRATEGIES = ['exact', 'scatter', 'replicate'] as const;
 export async function runBatches(context: CliContext, flags: BatchesFlags, paths: readonly string[]): Promise<void> {
   const { stdout, stderr } = context.process;
   if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other');
-  const options: PlannerOptions = { ...(await readPlanOptions(flags)), worldSize: flags.worldSize };
-  requireLimit(options);
   await refuseEarlierPlot(flags.plot, flags.overwrite);
   const line = new ProgressLine(stderr, flags.quiet);
   try {
     const started = performance.now();
-    const source = await readSources(flags, paths);
-    const request = {
-      source,
-      filters: filtersOf(flags),
-      tokenizer: flags.tokenizer,
-      needsTokens: needsTokens(flags, options),
-    };
-    const table = await openTable(context, request, line);
+    const loading = await readLoadRequest(flags, paths);
+    const plan = await readPlanOptions(flags, loading.configured?.plan);
+    requireLimit(plan);
+    const options: PlannerOptions = { ...plan, worldSize: flags.worldSize };
+    const { tokenizer } = flags;
+    const table = await openTable(context, { ...loading, tokenizer, needsTokens: needsTokens(flags, plan) }, line);
     const openSeconds = (performance.now() - started) / 1000;
     const planStarted = performance.now();
     const planner = createPlanner(table, options);
@@ -86,7 +82,7 @@ async function compareStrategies(
   const outcomes: StrategyOutcome[] = [];
   for (const strategy of STRATEGIES) {
     await pause(context, line, `planning: strategy ${strategy}`);
-    if (strategy === options.strategy) outcomes.push({ strategy, report: known, reason: undefined });
+    if (strategy === (options.strategy ?? 'exact')) outcomes.push({ strategy, report: known, reason: undefined });
     else outcomes.push(tryStrategy(table, { ...options, strategy, strict: false }, strategy));
   }
   return outcomes;
@@ -113,12 +109,7 @@ function chartsOf(reports: readonly PlanReport[]): BarChart[] {
   return [chartOfSteps(reports), chartOfEpoch(first, 0), ...(buckets === undefined ? [] : [buckets])];
 }
 
-function tellWarnings(
-  context: CliContext,
-  table: ItemTable,
-  warnings: readonly PlanWarning[],
-  isVerbose: boolean,
-): void {
+function tellWarnings(context: CliContext, table: ItemTable, warnings: Planner['warnings'], isVerbose: boolean): void {
   const { stderr } = context.process;
   for (const { message, hint } of warnings) {
     stderr.write(`warning: ${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`);

@@ -6,7 +6,7 @@ import { createPlanner, type Planner } from '../load/plan-epochs.js';
 import { binsAsJson, formatBins, formatBinsAsYaml, type BinsResult, type PaddingSaved } from './bins-summary.js';
 import type { BinsFlags } from './commands/bins.js';
 import type { CliContext } from './context.js';
-import { checkQuadratic, filtersOf, needsTokens, readSources } from './load-options.js';
+import { checkQuadratic, needsTokens, readLoadRequest } from './load-options.js';
 import { formatFaults, openTable } from './open-table.js';
 import { ProgressLine } from './progress-line.js';
 
@@ -24,14 +24,9 @@ export async function runBins(context: CliContext, flags: BinsFlags, paths: read
   try {
     const tokenBuckets = flags.tokens ? (flags.tokenBuckets ?? DEFAULT_TOKEN_BUCKETS) : undefined;
     const options = { ...limitsOf(flags), bucketCount: flags.buckets, tokenBuckets };
-    const source = await readSources(flags, paths);
-    const request = {
-      source,
-      filters: filtersOf(flags),
-      tokenizer: flags.tokenizer,
-      needsTokens: needsTokens(flags, options),
-    };
-    const table = await openTable(context, request, line);
+    const loading = await readLoadRequest(flags, paths);
+    const { tokenizer } = flags;
+    const table = await openTable(context, { ...loading, tokenizer, needsTokens: needsTokens(flags, options) }, line);
     const planner = createPlanner(table, { ...options, worldSize: 1 });
     const bins = planner.bins ?? [longestSeconds(table.durationsMicros)];
     const result: BinsResult = {

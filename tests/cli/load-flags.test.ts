@@ -3,14 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PlanFlags, SourceFlags } from '#cutroom/cli/load-flags.js';
-import { filtersOf, readPlanOptions, readSources, requireLimit } from '#cutroom/cli/load-options.js';
+import type { PlanFlags, RowFlags, SourceFlags } from '#cutroom/cli/load-flags.js';
+import { readLoadRequest, readPlanOptions, requireLimit } from '#cutroom/cli/load-options.js';
+import type { SourceSpec } from '#cutroom/load/sources.js';
 import { batchSizes, binsFlag, sourceFlag, speedList } from '#cutroom/cli/load-values.js';
 
-const NO_SOURCES: SourceFlags = { staticBuckets: false };
-const PLAIN: PlanFlags = {
-  ...{ lenientBins: false, shuffle: true, strategy: 'exact', strict: false, lastBatch: 'partial', oversized: 'error' },
-};
+const NO_SOURCES: SourceFlags & RowFlags = { staticBuckets: false, onError: 'fail' };
+
+async function readSources(...given: Parameters<typeof readLoadRequest>): Promise<SourceSpec> {
+  return (await readLoadRequest(...given)).source;
+}
 
 describe('sourceFlag()', () => {
   it.each([
@@ -78,7 +80,7 @@ describe('batchSizes() and speedList()', () => {
   });
 });
 
-describe('readSources()', () => {
+describe('readLoadRequest()', () => {
   it('takes a lone source as it is, and several as a group', async () => {
     expect(await readSources(NO_SOURCES, ['a.lst'])).toEqual({ type: 'path', path: 'a.lst' });
     const flags = { ...NO_SOURCES, source: [sourceFlag('x=b.lst:2')], manifest: ['m.json'], temperature: 0.5 };
@@ -107,7 +109,7 @@ describe('readSources()', () => {
     expect(await readSources(one, [])).toEqual({ type: 'nemo_tarred', manifests: ['m'], tars: ['t1', 't2'] });
   });
 
-  it.each<[string, SourceFlags, string]>([
+  it.each<[string, SourceFlags & RowFlags, string]>([
     ['no source', NO_SOURCES, 'There is no source'],
     ['tars alone', { ...NO_SOURCES, tars: ['t'] }, 'There are 0 of --manifest and 1 of --tars'],
     [
@@ -117,7 +119,7 @@ describe('readSources()', () => {
     ],
     [
       'temperature of buckets',
-      { staticBuckets: true, manifest: ['a'], temperature: 1 },
+      { ...NO_SOURCES, staticBuckets: true, manifest: ['a'], temperature: 1 },
       '--temperature is of mixtures',
     ],
   ])('refuses %s', async (_, flags, message) => {
@@ -135,9 +137,9 @@ describe('readPlanOptions()', () => {
   it('reads bins and batch sizes of a file; sizes of a flag go before', async () => {
     const file = path.join(folder, 'bins.yaml');
     writeFileSync(file, 'num_buckets: 2\nbucket_duration_bins: [2.5, 5]\nbucket_batch_size: [8, 4]\n');
-    const options = await readPlanOptions({ ...PLAIN, bins: binsFlag(file) });
-    expect(options).toMatchObject({ bins: [2.5, 5], bucketBatchSizes: [8, 4], strict2d: true });
-    const other = await readPlanOptions({ ...PLAIN, bins: binsFlag(file), bucketBatchSizes: 3 });
+    const options = await readPlanOptions({ bins: binsFlag(file) });
+    expect(options).toMatchObject({ bins: [2.5, 5], bucketBatchSizes: [8, 4] });
+    const other = await readPlanOptions({ bins: binsFlag(file), bucketBatchSizes: 3 });
     expect(other.bucketBatchSizes).toBe(3);
   });
 
@@ -149,7 +151,7 @@ describe('readPlanOptions()', () => {
   ])('refuses a file of %j', async (text, message) => {
     const file = path.join(folder, 'wrong.yaml');
     writeFileSync(file, text);
-    await expect(readPlanOptions({ ...PLAIN, bins: binsFlag(file) })).rejects.toThrow(message);
+    await expect(readPlanOptions({ bins: binsFlag(file) })).rejects.toThrow(message);
   });
 
   it.each<[string, Partial<PlanFlags>, string]>([
@@ -158,22 +160,43 @@ describe('readPlanOptions()', () => {
     ['a square alone', { quadraticDuration: 20 }, '--quadratic-duration is given without --batch-duration'],
     ['a file that is not there', { bins: { path: 'nowhere.yaml' } }, 'Cannot take bins from "nowhere.yaml"'],
   ])('refuses %s', async (_, flags, message) => {
-    await expect(readPlanOptions({ ...PLAIN, ...flags })).rejects.toThrow(message);
+    await expect(readPlanOptions(flags)).rejects.toThrow(message);
   });
 
   it('has no limit by itself', async () => {
-    const options = await readPlanOptions(PLAIN);
+    const options = await readPlanOptions({});
     expect(() => requireLimit(options)).toThrow('Nothing says how large a batch may be');
     expect(() => requireLimit({ ...options, batchSize: 2 })).not.toThrow();
   });
 });
 
-describe('filtersOf()', () => {
-  it('refuses bounds of tokens without a tokenizer', () => {
-    expect(filtersOf({ onError: 'fail', minLength: 1, tokenizer: 'words', maxTokens: 5 })).toMatchObject({
-      minDurationSeconds: 1,
-      maxTokens: 5,
-    });
-    expect(() => filtersOf({ onError: 'fail', maxTokens: 5 })).toThrow('--max-tokens needs a tokenizer');
+describe('a configuration', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'cutroom-load-config-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('gives sources and options, which flags go before', async () => {
+    const config = path.join(folder, 'train.yaml');
+    const lines = [
+      'manifest_filepath: m.json',
+      'max_duration: 20',
+      'min_duration: 1',
+      'batch_duration: 100',
+      'seed: 5',
+    ];
+    const all = [...lines, 'bucket_duration_bins: [2, 4]', 'bucket_batch_size: [8, 4]', 'num_workers: 3'];
+    writeFileSync(config, ['model:', '  train_ds:', ...all.map((text) => `    ${text}`), ''].join('\n'));
+    const flags = { ...NO_SOURCES, config, section: 'model.train_ds', minLength: 2 };
+    const { source, filters, configured, notices } = await readLoadRequest(flags, []);
+    expect(source).toMatchObject({ type: 'nemo' });
+    expect(filters).toMatchObject({ minDurationSeconds: 2, maxDurationSeconds: 20 });
+    expect(notices).toEqual([expect.stringMatching(/^"num_workers" of .*train\.yaml is passed over: /u)]);
+    const plan = configured?.plan;
+    expect(await readPlanOptions({}, plan)).toMatchObject({ batchDuration: 100, seed: 5, bucketBatchSizes: [8, 4] });
+    const changed = await readPlanOptions({ buckets: 7, seed: 1, quadraticDuration: 9 }, plan);
+    expect(changed).toMatchObject({ batchDuration: 100, seed: 1, quadraticDuration: 9, bucketCount: 7 });
+    expect([changed.bins, changed.bucketBatchSizes]).toEqual([undefined, undefined]);
   });
 });

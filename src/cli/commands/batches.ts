@@ -26,8 +26,8 @@ export const batchesCommand = buildCommand<BatchesFlags, string[], CliContext>({
     brief: 'Show the batches of whole epochs, without decoding: steps, padding, losses, hours a step',
     fullDescription: [
       'Plans epochs as training gets them, and tells how many steps each rank has, how much of the batches is padding, how even the steps are, and',
-      'what each strategy would lose. Only manifests are read, and the headers of tars that rows name. Rows are left out by --min-length and the',
-      'like; --max-duration and the like say what a batch may hold, and one of them is needed.',
+      'what each strategy would lose. Only manifests are read. Rows are left out by --min-length and the like; --max-duration and',
+      'the like say what a batch may hold, and one of them is needed.',
       '',
       'EXAMPLES',
       '  cutroom batches --source data.lst --max-duration 600 --buckets 30 --world-size 8 --epochs 2',
