@@ -16,7 +16,7 @@ export interface ItemRow {
   part: number;
   /** All fields; those of the source's tags that the row has not itself are added. */
   row: PlainRow;
-  /** The row's `id`, else its audio's name without its last extension. */
+  /** The row's `snippet_id` (of rows that `cut` made, whose `id` is that of the recording), else `id`, else its audio's name without its last extension. */
   id: string;
   text: string;
   /** 1-based, in the manifest of the part. */
@@ -131,7 +131,7 @@ export class ItemRows implements AsyncDisposable {
 }
 
 function idOf(row: PlainRow, audioFilepath: string): string {
-  const { id } = row;
+  const id = row['snippet_id'] ?? row['id'];
   if (typeof id === 'string' && id !== '') return id;
   return typeof id === 'number' ? String(id) : sampleKey(audioFilepath);
 }

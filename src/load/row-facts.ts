@@ -32,7 +32,7 @@ export function readAudioPath(row: PlainRow): string | RowRefusal {
 export function readDurationMicros(row: PlainRow): number | RowRefusal {
   const { duration } = row;
   if (duration === undefined || duration === null) {
-    const hint = 'give it its seconds: batches are planned from the rows, and no audio is opened for that';
+    const hint = 'give it its seconds; "cutroom build" measures rows that have none';
     return new RowRefusal('no_duration', 'the row has no "duration"', hint);
   }
   if (typeof duration === 'number' && duration > 0 && duration <= MAX_SECONDS) {

@@ -72,6 +72,18 @@ describe('ItemRows.read()', () => {
     expect(rows[0]!.row).toEqual({ audio_filepath: 'audio/a.b.wav', duration: 1, lang: 'en' });
   });
 
+  test('tells snippets of one recording apart', async () => {
+    const rows = ['a', 'b'].map((name) => ({
+      id: 'talk',
+      snippet_id: `talk/${name}`,
+      audio_filepath: name,
+      duration: 1,
+    }));
+    const table = await openSources({ type: 'nemo', manifests: [put('m.json', jsonLines(rows))] });
+    await using reader = new ItemRows(table);
+    expect((await reader.read([1, 0])).map(({ id }) => id)).toEqual(['talk/b', 'talk/a']);
+  });
+
   test('says that a manifest was changed', async () => {
     const line = (duration: number): string => jsonLines([{ audio_filepath: 'a.wav', duration }]);
     const manifest = put('m.json', line(1) + line(2));
