@@ -4,29 +4,45 @@ const CHUNK_BYTES = 1 << 15;
 
 /** A file that is read forwards in small pieces, from any place on. */
 export class FileChunks implements Disposable {
+  /** What was read last; `placeOf` tells where in it. */
+  room = Buffer.alloc(0);
   readonly #file: number;
-  #room = Buffer.alloc(0);
-  /** How much of `#room` holds bytes, and from where in the file. */
+  readonly #chunkBytes: number;
+  /** How much of `room` holds bytes, and from where in the file. */
   #filled = 0;
   #start = 0;
 
-  constructor(path: string) {
+  /** @param chunkBytes how much is read at once. */
+  constructor(path: string, chunkBytes = CHUNK_BYTES) {
     this.#file = openSync(path, 'r');
+    this.#chunkBytes = chunkBytes;
   }
 
   /** The bytes from an offset on, fewer than `length` where the file ends before; they hold until the next call. */
   bytes(offset: number, length: number): Buffer {
+    const count = this.reach(offset, length);
+    const at = this.placeOf(offset);
+    return this.room.subarray(at, at + count);
+  }
+
+  /** Reads the bytes from an offset on into `room`; answers how many of `length` there are. */
+  reach(offset: number, length: number): number {
     const at = offset - this.#start;
-    if (at >= 0 && at + length <= this.#filled) return this.#room.subarray(at, at + length);
-    const size = Math.max(length, CHUNK_BYTES);
-    if (this.#room.length < size) this.#room = Buffer.allocUnsafeSlow(size);
+    if (at >= 0 && at + length <= this.#filled) return length;
+    const size = Math.max(length, this.#chunkBytes);
+    if (this.room.length < size) this.room = Buffer.allocUnsafeSlow(size);
     this.#start = offset;
     for (this.#filled = 0; this.#filled < size;) {
-      const read = readSync(this.#file, this.#room, this.#filled, size - this.#filled, offset + this.#filled);
+      const read = readSync(this.#file, this.room, this.#filled, size - this.#filled, offset + this.#filled);
       if (read === 0) break;
       this.#filled += read;
     }
-    return this.#room.subarray(0, Math.min(length, this.#filled));
+    return Math.min(length, this.#filled);
+  }
+
+  /** Where the byte of an offset that was reached stands in `room`. */
+  placeOf(offset: number): number {
+    return offset - this.#start;
   }
 
   [Symbol.dispose](): void {

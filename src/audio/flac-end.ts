@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { MAX_FLAC_HEADER_BYTES, readFlacFrameHeader } from './flac-frame-header.js';
+import { readFlacFrameHeader } from './flac-frame-header.js';
 
 /** What the STREAMINFO block of a FLAC file says (RFC 9639, section 8.2). */
 export interface FlacInfo {
@@ -54,7 +54,7 @@ function hasFrameEndingAt(tail: Buffer, totalFrames: number, fixedBlock: number 
   for (let at = tail.length - 2; at >= 0; at -= 1) {
     at = tail.lastIndexOf(0xff, at);
     if (at < 0) return false;
-    const frame = readFlacFrameHeader(tail.subarray(at, at + MAX_FLAC_HEADER_BYTES), fixedBlock);
+    const frame = readFlacFrameHeader(tail, at, tail.length, fixedBlock);
     if (frame !== undefined) return frame.start + frame.frames === totalFrames;
   }
   return false;

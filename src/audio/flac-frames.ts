@@ -12,6 +12,8 @@ const SEARCHED_BYTES = 1 << 13;
 /** What lies closer is reached frame by frame. */
 const NEAR_BYTES = 1 << 15;
 const MAX_GUESSES = 8;
+/** Frames that were found are remembered, one of each such part of the recording. */
+const REMEMBERED_PARTS = 64;
 
 /** A frame and the bytes that it takes. */
 export interface PlacedFlacFrame extends FlacFrame {
@@ -38,9 +40,9 @@ export class FlacFrames {
   readonly #file: FileChunks;
   readonly #fileBytes: number;
   readonly #totalFrames: number;
-  readonly #audioOffset: number;
   /** What each frame begins with. */
   readonly #sync: Buffer;
+  readonly #found: (PlacedFlacFrame | undefined)[] = [];
   readonly #maxFrameBytes: number;
   readonly #fixedBlock: number | undefined;
 
@@ -54,14 +56,17 @@ export class FlacFrames {
       offset += 4 + block.readUIntBE(1, 3);
     }
     const frames = new FlacFrames(file, fileBytes, totalFrames, offset);
-    return frames.#frameAt(offset)?.start === 0 ? frames : undefined;
+    const first = frames.#frameAt(offset);
+    const placed = first?.start === 0 ? frames.#place(offset, first) : undefined;
+    if (placed === undefined) return undefined;
+    frames.#found.push(placed);
+    return frames;
   }
 
   private constructor(file: FileChunks, fileBytes: number, totalFrames: number, audioOffset: number) {
     this.#file = file;
     this.#fileBytes = fileBytes;
     this.#totalFrames = totalFrames;
-    this.#audioOffset = audioOffset;
     this.streamInfo = Buffer.from(file.bytes(STREAMINFO_AT, STREAMINFO_BYTES));
     const [minBlock, maxBlock] = [this.streamInfo.readUInt16BE(0), this.streamInfo.readUInt16BE(2)];
     this.#fixedBlock = minBlock === maxBlock ? maxBlock : undefined;
@@ -71,8 +76,7 @@ export class FlacFrames {
 
   /** The frame that holds a frame of audio; undefined where the numbers do not lead to it. */
   find(position: number): PlacedFlacFrame | undefined {
-    let low = this.#place(this.#audioOffset, this.#frameAt(this.#audioOffset));
-    let high = { offset: this.#fileBytes, start: this.#totalFrames };
+    let { low, high } = this.#around(position);
     for (let step = 0; low !== undefined; step += 1) {
       const bytes = high.offset - low.offset;
       const wanted = ((position - low.start) / (high.start - low.start)) * bytes;
@@ -84,7 +88,26 @@ export class FlacFrames {
       else high = { offset: guess, start: found?.start ?? high.start };
     }
     while (low !== undefined && low.start + low.frames <= position) low = this.next(low);
+    if (low !== undefined && low.start > 0) {
+      this.#found[1 + Math.floor((low.start / this.#totalFrames) * REMEMBERED_PARTS)] = low;
+    }
     return low;
+  }
+
+  /** The frames known that stand closest before and behind a position. */
+  #around(position: number): { low: PlacedFlacFrame | undefined; high: { offset: number; start: number } } {
+    let low = this.#found[0];
+    let high = { offset: this.#fileBytes, start: this.#totalFrames };
+    for (let part = 1; part < this.#found.length; part += 1) {
+      const frame = this.#found[part];
+      if (frame === undefined) continue;
+      if (frame.start > position) {
+        high = frame;
+        break;
+      }
+      low = frame;
+    }
+    return { low, high };
   }
 
   /** The frame that follows; undefined behind the last one, and where it does not stand there. */
@@ -119,24 +142,29 @@ export class FlacFrames {
 
   /** The first bytes between two offsets that look like the header of a frame. */
   #header(from: number, limit: number): (FlacFrame & { offset: number }) | undefined {
+    const file = this.#file;
     for (let at = from; at < limit;) {
-      const bytes = this.#file.bytes(at, SEARCHED_BYTES);
+      const count = file.reach(at, SEARCHED_BYTES);
+      const begin = file.placeOf(at);
+      const end = begin + count;
+      const last = Math.min(end, begin + limit - at);
       for (
-        let hit = bytes.indexOf(this.#sync);
-        hit >= 0 && at + hit < limit;
-        hit = bytes.indexOf(this.#sync, hit + 1)
+        let hit = file.room.indexOf(this.#sync, begin);
+        hit >= 0 && hit < last;
+        hit = file.room.indexOf(this.#sync, hit + 1)
       ) {
-        const frame = readFlacFrameHeader(bytes.subarray(hit, hit + MAX_FLAC_HEADER_BYTES), this.#fixedBlock);
-        if (frame !== undefined) return { ...frame, offset: at + hit };
+        const frame = readFlacFrameHeader(file.room, hit, Math.min(end, hit + MAX_FLAC_HEADER_BYTES), this.#fixedBlock);
+        if (frame !== undefined) return { start: frame.start, frames: frame.frames, offset: at + hit - begin };
       }
-      if (bytes.length < SEARCHED_BYTES) return undefined;
+      if (count < SEARCHED_BYTES) return undefined;
       at += SEARCHED_BYTES - MAX_FLAC_HEADER_BYTES;
     }
     return undefined;
   }
 
   #frameAt(offset: number): FlacFrame | undefined {
-    const bytes = this.#file.bytes(offset, MAX_FLAC_HEADER_BYTES);
-    return readFlacFrameHeader(bytes, this.#fixedBlock);
+    const count = this.#file.reach(offset, MAX_FLAC_HEADER_BYTES);
+    const at = this.#file.placeOf(offset);
+    return readFlacFrameHeader(this.#file.room, at, at + count, this.#fixedBlock);
   }
 }

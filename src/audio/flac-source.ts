@@ -10,6 +10,9 @@ import type { PlacedFlacFrame } from './flac-frames.js';
 import type { RecordingInfo } from './recording-info.js';
 import { SequentialSource } from './sequential-source.js';
 
+/** A few frames of CD quality and more. */
+const CHUNK_BYTES = 1 << 16;
+
 /**
  * A FLAC file whose frames are found by their numbers: the codec library's own search parses each place that it looks at, which takes
  * as long as decoding half a second. Where anything is not as it should be, the codec library goes on from there.
@@ -29,7 +32,7 @@ export class FlacSource implements BlockSource {
   static open(path: string): FlacSource | undefined {
     const info = readFlacLength(path);
     if (info === undefined) return undefined;
-    const file = new FileChunks(path);
+    const file = new FileChunks(path, CHUNK_BYTES);
     const frames = FlacFrames.open(file, statSync(path).size, info.totalFrames);
     const decoder = frames && openFlacDecoder(info, frames.streamInfo);
     if (frames !== undefined && decoder !== undefined) return new FlacSource(path, info, file, frames, decoder);

@@ -144,9 +144,13 @@ export class WindowReader implements Disposable {
     const sampleRate = this.#options.sampleRate ?? info.sampleRate;
     const samples = typeof samplesOf === 'number' ? samplesOf : samplesOf(sampleRate);
     let window: OpenWindow | undefined;
+    let isSpeltOut = false;
     const fedFrom = Math.max(0, firstFrame - contextFramesOf(info.sampleRate, sampleRate));
     const end = source.decode(fedFrom, (block, start, frames) => {
-      spellOutLayout(block);
+      // Containers without channel positions leave them open; the resampler wants them spelt out, in every block.
+      // A decoder tells positions of all of a recording or of none, and to ask for them takes longer than for all else.
+      if (window === undefined) isSpeltOut = block.channelLayout.order === AV_CHANNEL_ORDER_NATIVE;
+      if (!isSpeltOut) block.channelLayout = positionedLayout(block.channelLayout.nbChannels);
       window ??= new OpenWindow(
         this.#resamplers.take(block, sampleRate, this.#options.mono),
         samples,
@@ -166,12 +170,6 @@ export class WindowReader implements Disposable {
       audioSamples: end === undefined || end > firstFrame ? (window?.written ?? 0) : 0,
     };
   }
-}
-
-/** Containers without channel positions leave them open; the resampler wants them spelt out, in every block. */
-function spellOutLayout(block: Frame): void {
-  const { order, nbChannels } = block.channelLayout;
-  if (order !== AV_CHANNEL_ORDER_NATIVE) block.channelLayout = positionedLayout(nbChannels);
 }
 
 /** A window that decoded audio is being fed to: one resampler for each channel of the output. */
