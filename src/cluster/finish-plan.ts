@@ -1,0 +1,83 @@
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { pid } from 'node:process';
+import { OutputError } from '../errors.js';
+import { findMappings } from '../run/path-map.js';
+import { acquireLock } from '../run/lock.js';
+import type { TaskOutcome } from '../run/task.js';
+import { loadKind } from './kinds.js';
+import type { PlanFolder } from './plan-folder.js';
+import type { FinishResult } from './task-kind.js';
+import { TaskStates } from './task-states.js';
+
+/** What finishing is asked for. */
+export interface FinishPlanOptions {
+  signal: AbortSignal;
+  /** Makes finals of the tasks that are done, where others are not. */
+  salvage?: boolean | undefined;
+  /** Of `cut`: one tar and manifest a task, and a list. */
+  asShards?: boolean | undefined;
+  onProgress?: ((doneShare: number) => void) | undefined;
+  isProcessAlive?: ((pid: number) => boolean) | undefined;
+}
+
+/** So many tasks are named that are missing. */
+const NAMED_TASKS = 10;
+
+/**
+ * Makes the finals of a plan whose tasks are done, once and the same however often it is called.
+ *
+ * @throws {OutputError} when tasks are missing, or another process finishes the plan.
+ */
+export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions): Promise<FinishResult> {
+  const { signal, salvage = false, asShards = false, onProgress, isProcessAlive } = options;
+  const done = await readDone(plan, signal);
+  const { tasks } = plan.record;
+  if (done.size < tasks && !salvage) throw missingTasks(plan, done);
+  if (done.size === 0 && tasks > 0) {
+    throw new OutputError(`No task of "${plan.folder}" is done: there is nothing to salvage`, { path: plan.folder });
+  }
+  const kind = await loadKind(plan.record.kind);
+  const lock = await acquireLock(path.join(plan.folder, 'finish.lock'), {
+    identity: { host: hostname(), pid },
+    signal,
+    ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
+  });
+  try {
+    return await kind.finish(plan.plan, {
+      signal: AbortSignal.any([signal, lock.lost]),
+      mappings: await findMappings(plan.record.map),
+      salvage: done.size < tasks,
+      asShards,
+      done,
+      onProgress,
+    });
+  } finally {
+    await lock.release();
+  }
+}
+
+async function readDone(plan: PlanFolder, signal: AbortSignal): Promise<Map<number, TaskOutcome>> {
+  const states = new TaskStates(plan.folder, plan.record.tasks);
+  const listed = await states.list();
+  const done = new Map<number, TaskOutcome>();
+  for (const task of [...listed.done].toSorted((a, b) => a - b)) {
+    signal.throwIfAborted();
+    const outcome = await states.readDone(task);
+    if (outcome !== undefined) done.set(task, outcome);
+  }
+  return done;
+}
+
+function missingTasks(plan: PlanFolder, done: ReadonlyMap<number, TaskOutcome>): OutputError {
+  const missing: number[] = [];
+  const { tasks } = plan.record;
+  for (let task = 0; task < tasks && missing.length < NAMED_TASKS; task += 1) if (!done.has(task)) missing.push(task);
+  const count = tasks - done.size;
+  const names = `${missing.join(', ')}${count > missing.length ? ', …' : ''}`;
+  const state = count === 1 ? `task ${names} is not done` : `${count} of ${tasks} tasks are not done: ${names}`;
+  return new OutputError(`Cannot finish the plan in "${plan.folder}": ${state}`, {
+    path: plan.folder,
+    hint: 'See "cutroom status", run them with "cutroom run", or take what is there with --salvage.',
+  });
+}

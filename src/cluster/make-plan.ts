@@ -1,0 +1,103 @@
+import { readdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { pid } from 'node:process';
+import { errorMessage, OutputError, systemCode } from '../errors.js';
+import { ensureFolder, removeFolder } from '../run/atomic-file.js';
+import { acquireLock } from '../run/lock.js';
+import { loadKind } from './kinds.js';
+import type { PathMapping } from '../run/path-map.js';
+import { openPlanFolder, readPlanRecord, workFolderOf, writePlanFolder, type PlanFolder } from './plan-folder.js';
+import type { KindName, PlanningContext } from './task-kind.js';
+
+/** What a plan is asked for. */
+export interface MakePlanOptions extends PlanningContext {
+  kind: KindName;
+  /** The command's own options. */
+  request: unknown;
+  /** The folder of the plan; made where it is not there. */
+  folder: string;
+  map: readonly PathMapping[];
+  isProcessAlive?: ((pid: number) => boolean) | undefined;
+}
+
+/**
+ * Plans work for many machines: everything that tasks need but the audio is in the folder then. Where the same plan is there already, it is
+ * opened.
+ *
+ * @throws {OutputError} when another plan, or something else, is in the folder.
+ */
+export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFolder; isNew: boolean }> {
+  const { kind: name, request, map, isProcessAlive } = options;
+  const folder = path.resolve(options.folder);
+  await refuseOtherContent(folder);
+  await ensureFolder(folder);
+  const lock = await acquireLock(path.join(folder, 'plan.lock'), {
+    identity: { host: hostname(), pid },
+    signal: options.signal,
+    ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
+  });
+  try {
+    const earlier = await readPlanRecord(folder);
+    const kind = await loadKind(name);
+    if (earlier !== undefined) {
+      await refuseOtherPlan(folder, earlier.request, { name, earlierName: earlier.kind, request });
+      return { plan: await openPlanFolder(folder), isNew: false };
+    }
+    const work = workFolderOf(folder);
+    // What a plan that was never finished left.
+    await removeFolder(work);
+    await ensureFolder(work);
+    const planned = await kind.plan(request, work, options);
+    await lock.confirm();
+    await writePlanFolder(folder, name, request, planned, map);
+    return { plan: await openPlanFolder(folder), isNew: true };
+  } finally {
+    await lock.release();
+  }
+}
+
+async function refuseOtherPlan(
+  folder: string,
+  earlier: unknown,
+  { name, earlierName, request }: { name: KindName; earlierName: KindName; request: unknown },
+): Promise<void> {
+  const differences = earlierName === name ? differencesOf(earlier, request) : [`it is one of ${earlierName}`];
+  if (differences.length === 0) return;
+  throw new OutputError(`Another plan is in "${folder}": ${differences.join('; ')}`, {
+    path: folder,
+    hint: 'Plan in another folder, or give the options of that plan to go on with it.',
+  });
+}
+
+function differencesOf(earlier: unknown, now: unknown): string[] {
+  const before = (earlier ?? {}) as Record<string, unknown>;
+  const after = JSON.parse(JSON.stringify(now ?? {})) as Record<string, unknown>;
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+    .map((name) => `${name} was ${spell(before[name])}, now ${spell(after[name])}`);
+}
+
+function spell(value: unknown): string {
+  return value === undefined ? 'unset' : JSON.stringify(value);
+}
+
+const OWN_NAMES =
+  /^(?:plan\.json|plan\.lock.*|tasks\.jsonl|work|states|logs|engine\.json|.*\.(?:partial|sbatch)|finish\.lock.*)$/u;
+
+async function refuseOtherContent(folder: string): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return;
+    throw new OutputError(`Cannot plan in "${folder}": ${errorMessage(error)}`, { path: folder, cause: error });
+  }
+  const foreign = names.find((name) => !OWN_NAMES.test(name));
+  if (foreign === undefined || (await readPlanRecord(folder)) !== undefined) return;
+  throw new OutputError(`Cannot plan in "${folder}": it holds "${foreign}", which is not of a plan`, {
+    path: folder,
+    hint: 'Name a folder that is empty or not there yet.',
+  });
+}

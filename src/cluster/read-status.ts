@@ -1,0 +1,107 @@
+import type { PlanFolder } from './plan-folder.js';
+import { STALE_MS, TaskStates, type TaskBeat, type TaskFailure, type TaskState } from './task-states.js';
+
+/** How a plan stands. */
+export interface PlanStatus {
+  counts: Readonly<Record<TaskState, number>>;
+  /** Hours of audio done, running tasks' parts included, and of all; null where durations are not known. */
+  hours: { done: number; total: number } | null;
+  bytes: { done: number; total: number } | null;
+  /** Hours of audio (or bytes) a second of all that run now. */
+  rate: number;
+  /** Undefined while nothing runs. */
+  secondsLeft: number | undefined;
+  running: readonly { task: number; beat: TaskBeat; silentSeconds: number }[];
+  stale: readonly { task: number; silentSeconds: number }[];
+  failed: readonly { task: number; failure: TaskFailure }[];
+}
+
+/**
+ * Reads how a plan stands: one listing of the folder of states, and the files of tasks that run or have failed. Tasks that are done cost
+ * nothing, and what is not there is not asked for.
+ */
+export class StatusReader {
+  readonly #plan: PlanFolder;
+  readonly #states: TaskStates;
+  /** Failures that were read, by task. A new try removes the file or writes it anew when it ends. */
+  readonly #failures = new Map<number, TaskFailure>();
+  #done: ReadonlySet<number> = new Set();
+
+  constructor(plan: PlanFolder) {
+    this.#plan = plan;
+    this.#states = new TaskStates(plan.folder, plan.record.tasks);
+  }
+
+  /** Tasks that were not done when the plan was last read, in order. */
+  *open(): Generator<number> {
+    for (let task = 0; task < this.#plan.record.tasks; task += 1) if (!this.#done.has(task)) yield task;
+  }
+
+  async read(): Promise<PlanStatus> {
+    const { tasks } = this.#plan.record;
+    const listed = await this.#states.list();
+    this.#done = listed.done;
+    const beating = [...listed.beating].filter((task) => !listed.done.has(task));
+    const silences = await this.#states.silences(beating);
+    const running: PlanStatus['running'][number][] = [];
+    const stale: PlanStatus['stale'][number][] = [];
+    for (const [task, silentMs] of silences) {
+      const silentSeconds = silentMs / 1000;
+      if (silentMs >= STALE_MS) {
+        stale.push({ task, silentSeconds });
+        continue;
+      }
+      const beat = await this.#states.readBeat(task);
+      if (beat !== undefined) running.push({ task, beat, silentSeconds });
+    }
+    const busy = new Set([...running, ...stale].map(({ task }) => task));
+    const failed = await this.#readFailures(
+      [...listed.failed].filter((task) => !listed.done.has(task) && !busy.has(task)),
+    );
+    const counts = { done: listed.done.size, running: running.length, stale: stale.length, failed: failed.length };
+    const waiting = tasks - counts.done - counts.running - counts.stale - counts.failed;
+    return { counts: { ...counts, waiting }, running, stale, failed, ...this.#extent(listed.done, running) };
+  }
+
+  async #readFailures(tasks: readonly number[]): Promise<PlanStatus['failed']> {
+    const now = new Set(tasks);
+    for (const task of this.#failures.keys()) if (!now.has(task)) this.#failures.delete(task);
+    const failed: { task: number; failure: TaskFailure }[] = [];
+    for (const task of tasks.toSorted((a, b) => a - b)) {
+      const failure = this.#failures.get(task) ?? (await this.#states.readFailure(task));
+      if (failure === undefined) continue;
+      this.#failures.set(task, failure);
+      failed.push({ task, failure });
+    }
+    return failed;
+  }
+
+  #extent(
+    done: ReadonlySet<number>,
+    running: PlanStatus['running'],
+  ): Pick<PlanStatus, 'hours' | 'bytes' | 'rate' | 'secondsLeft'> {
+    const { extents } = this.#plan.plan;
+    const { hours: totalHours, bytes: totalBytes } = this.#plan.record;
+    const byHours = totalHours !== null;
+    const weightOf = (task: number): number => {
+      const extent = extents[task];
+      return byHours ? (extent?.micros ?? 0) / 3600e6 : (extent?.bytes ?? 0);
+    };
+    let sum = 0;
+    for (const task of done) sum += weightOf(task);
+    let rate = 0;
+    for (const { task, beat } of running) {
+      const part = Math.min(byHours ? beat.audioSeconds / 3600 : beat.bytes, weightOf(task));
+      sum += part;
+      if (beat.seconds > 0) rate += part / beat.seconds;
+    }
+    const total = (byHours ? totalHours : totalBytes) ?? 0;
+    const secondsLeft = rate > 0 ? Math.max(0, total - sum) / rate : undefined;
+    return {
+      hours: byHours ? { done: sum, total } : null,
+      bytes: byHours || totalBytes === null ? null : { done: sum, total },
+      rate,
+      secondsLeft,
+    };
+  }
+}

@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CanceledError, CutroomError, errorMessage, UsageError } from '../errors.js';
+import { findMappings } from '../run/path-map.js';
+import { acquireLock, LockTakenError, type Lock } from '../run/lock.js';
+import type { TaskOutcome, TaskProgress } from '../run/task.js';
+import { loadKind } from './kinds.js';
+import type { PlanFolder } from './plan-folder.js';
+import { BEAT_MS, TaskStates } from './task-states.js';
+
+/** What a task is run with. */
+export interface RunTaskOptions {
+  /** Processes that decode. */
+  jobs: number;
+  signal: AbortSignal;
+  host: string;
+  pid: number;
+  /** What the engine calls the job, where one runs it. */
+  job?: string | undefined;
+  /** What to do while another runner has the task. Default `leave`. */
+  onRunning?: 'leave' | 'wait' | undefined;
+  onProgress?: ((progress: TaskProgress) => void) | undefined;
+  isProcessAlive?: ((pid: number) => boolean) | undefined;
+}
+
+/** How a call ended. */
+export type RunTaskResult =
+  | { kind: 'done'; outcome: TaskOutcome }
+  | { kind: 'already_done'; outcome: TaskOutcome }
+  /** Another runner has it. */
+  | { kind: 'running_elsewhere'; host: string; pid: number };
+
+const WAIT_MS = 2_000;
+
+/**
+ * Does one task of a plan, unless it is done or another runner has it.
+ *
+ * @throws {UsageError} when there is no such task.
+ * @throws {CanceledError} when it was stopped: what it has finished is kept.
+ * @throws CutroomError when it cannot be done; the failure is noted beside the plan.
+ */
+export async function runTask(plan: PlanFolder, task: number, options: RunTaskOptions): Promise<RunTaskResult> {
+  const states = new TaskStates(plan.folder, plan.record.tasks);
+  const extent = plan.plan.extents[task];
+  if (extent === undefined) {
+    throw new UsageError(`There is no task ${task}: the plan has ${plan.record.tasks}, counted from 0`);
+  }
+  for (;;) {
+    const done = await states.readDone(task);
+    if (done !== undefined) return { kind: 'already_done', outcome: done };
+    const lock = await tryLock(states.lockPath(task), options);
+    if (!(lock instanceof LockTakenError)) return await runLocked(plan, task, states, lock, options);
+    if (options.onRunning !== 'wait') {
+      return { kind: 'running_elsewhere', host: lock.holder.host, pid: lock.holder.pid };
+    }
+    await pause(options.signal);
+  }
+}
+
+async function runLocked(
+  plan: PlanFolder,
+  task: number,
+  states: TaskStates,
+  lock: Lock,
+  options: RunTaskOptions,
+): Promise<RunTaskResult> {
+  const extent = plan.plan.extents[task];
+  if (extent === undefined) throw new RangeError(`There is no task ${task}`);
+  try {
+    // Another runner may have ended it between the look and the lock.
+    const done = await states.readDone(task);
+    if (done !== undefined) return { kind: 'already_done', outcome: done };
+    const heart = new Heart(states, task, options);
+    try {
+      await heart.start();
+      const kind = await loadKind(plan.record.kind);
+      const outcome = await kind.run(plan.plan, extent, {
+        jobs: options.jobs,
+        signal: AbortSignal.any([options.signal, lock.lost]),
+        mappings: await findMappings(plan.record.map),
+        onProgress: (progress) => {
+          heart.note(progress);
+          options.onProgress?.(progress);
+        },
+      });
+      await lock.confirm();
+      await heart.stop();
+      await states.noteDone(task, outcome);
+      return { kind: 'done', outcome };
+    } catch (error) {
+      await heart.stop();
+      await noteEnd(states, task, error, options);
+      throw error;
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/** A task that was stopped has not failed. */
+async function noteEnd(states: TaskStates, task: number, error: unknown, options: RunTaskOptions): Promise<void> {
+  const isStopped = error instanceof CanceledError || options.signal.aborted;
+  try {
+    if (isStopped) {
+      await states.clearBeat(task);
+      return;
+    }
+    const { host, pid, job } = options;
+    await states.noteFailure(task, {
+      message: errorMessage(error),
+      hint: error instanceof CutroomError ? error.hint : undefined,
+      where: job === undefined ? `${host}, process ${pid}` : `${host}, job ${job}`,
+    });
+  } catch {
+    // The disk that the task failed for refuses its note too: what ended the task is thrown, and its silence is told as stale.
+  }
+}
+
+async function tryLock(path: string, options: RunTaskOptions): Promise<Lock | LockTakenError> {
+  const { host, pid, signal, isProcessAlive } = options;
+  try {
+    return await acquireLock(path, {
+      identity: { host, pid },
+      signal,
+      ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
+    });
+  } catch (error) {
+    if (error instanceof LockTakenError) return error;
+    throw error;
+  }
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(WAIT_MS, undefined, { signal });
+  } catch (error) {
+    throw new CanceledError('Stopped while waiting for another runner of the task', { cause: error });
+  }
+}
+
+/** Tells now and then that the task is being run, and how far it is. */
+class Heart {
+  readonly #states: TaskStates;
+  readonly #task: number;
+  readonly #options: RunTaskOptions;
+  readonly #startMs = performance.now();
+  #progress: TaskProgress = { units: 0, audioSeconds: 0, bytes: 0 };
+  #timer: NodeJS.Timeout | undefined;
+  #beat: Promise<void> | undefined;
+
+  constructor(states: TaskStates, task: number, options: RunTaskOptions) {
+    this.#states = states;
+    this.#task = task;
+    this.#options = options;
+  }
+
+  note(progress: TaskProgress): void {
+    this.#progress = progress;
+  }
+
+  async start(): Promise<void> {
+    await this.#write();
+    this.#timer = setInterval(() => {
+      // A beat that cannot be written is missed; the lock's own heartbeat decides who has the task.
+      this.#beat ??= this.#write().then(
+        () => void (this.#beat = undefined),
+        () => void (this.#beat = undefined),
+      );
+    }, BEAT_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#beat;
+  }
+
+  async #write(): Promise<void> {
+    const { host, pid, job } = this.#options;
+    const seconds = (performance.now() - this.#startMs) / 1000;
+    await this.#states.beat(this.#task, { ...this.#progress, host, pid, job, seconds });
+  }
+}
