@@ -1,9 +1,9 @@
 import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
-import type { Frame } from 'node-av/lib';
+import type { ChannelLayout, Frame } from 'node-av/lib';
 import { positionedLayout } from './channel-weights.js';
 import type { FrameSpan } from './cut-spans.js';
-import type { SpeedRatio } from './speed-ratio.js';
 import { SpanResampler, contextFramesOf } from './span-resampler.js';
+import type { SpeedRatio } from './speed-ratio.js';
 
 /** Of rates that have no small divisor in common, the filters of one take 100 MB. */
 const RESAMPLER_SETS = 8;
@@ -13,8 +13,7 @@ export class MonoResamplers implements Disposable {
   readonly #resamplers = new Map<string, SpanResampler>();
 
   /** The resampler of blocks like this one, which it is to be given with the rate of `ratio.source`. */
-  take(block: Frame, ratio: SpeedRatio): SpanResampler {
-    const layout = block.channelLayout;
+  take(block: Frame, layout: ChannelLayout, ratio: SpeedRatio): SpanResampler {
     const key = `${block.format} ${layout.nbChannels} ${layout.mask} ${ratio.source} ${ratio.target}`;
     const known = this.#resamplers.get(key);
     this.#resamplers.delete(key);
@@ -35,38 +34,60 @@ export class MonoResamplers implements Disposable {
   }
 }
 
-/** A span that decoded audio is being fed to, from its first block on. */
+/** Gives room for so many samples at least. */
+export type TakeRoom = (samples: number) => Float32Array<ArrayBuffer>;
+
+export interface MonoSpanOptions {
+  resamplers: MonoResamplers;
+  /** In frames of the recording. */
+  span: FrameSpan;
+  /** Of the recording, Hz. */
+  sampleRate: number;
+  ratio: SpeedRatio;
+  /** Of the recording; a guess only makes room. */
+  expectedFrames: number;
+  takeRoom: TakeRoom;
+}
+
+/** A span of a recording that decoded blocks are fed to: mixed to mono and resampled. */
 export class MonoSpan {
-  #samples: Float32Array<ArrayBuffer>;
-  #written = 0;
-  readonly #span: FrameSpan;
-  readonly #ratio: SpeedRatio;
-  readonly #resamplers: MonoResamplers;
+  readonly #options: MonoSpanOptions;
   /** What is decoded before it is of no use. */
   readonly #from: number;
+  readonly #isRateTold: boolean;
+  #samples: Float32Array<ArrayBuffer>;
+  #written = 0;
+  /** Samples of the whole span. */
+  #wanted = Infinity;
   #resampler: SpanResampler | undefined;
+  /** Set where the blocks come without channel positions, which the resampler wants spelt out in every block. */
+  #layout: ChannelLayout | undefined;
 
-  /** @param expectedFrames of the recording; a guess only makes room. */
-  constructor(resamplers: MonoResamplers, span: FrameSpan, ratio: SpeedRatio, expectedFrames: number) {
-    this.#resamplers = resamplers;
-    this.#span = span;
-    this.#ratio = ratio;
-    this.#from = span.firstFrame - contextFramesOf(ratio.source, ratio.target);
+  constructor(options: MonoSpanOptions) {
+    const { span, ratio, expectedFrames } = options;
+    this.#options = options;
+    this.#from = Math.max(0, span.firstFrame - contextFramesOf(ratio.source, ratio.target));
+    this.#isRateTold = ratio.source !== options.sampleRate;
     const frames = Math.max(0, Math.min(span.endFrame, expectedFrames) - span.firstFrame);
-    this.#samples = new Float32Array(Math.ceil((frames * ratio.target) / ratio.source));
+    this.#samples = options.takeRoom(Math.ceil((frames * ratio.target) / ratio.source));
+  }
+
+  /** The first frame that is needed. */
+  get from(): number {
+    return this.#from;
   }
 
   /** Feeds the block that begins at a frame of the recording; true once the span is full. */
   readonly push = (block: Frame, start: number, frames: number): boolean => {
     if (start + frames <= this.#from) return false;
-    if (block.channelLayout.order !== AV_CHANNEL_ORDER_NATIVE) block.channelLayout = positionedLayout(block.channels);
+    const { sampleRate, ratio } = this.#options;
     const resampler = this.#resampler ?? this.#begin(block, start);
-    const { sampleRate } = block;
+    if (this.#layout !== undefined) block.channelLayout = this.#layout;
     // The resampler is told another rate than the recording has, where that is to be played faster or slower.
-    if (sampleRate !== this.#ratio.source) block.sampleRate = this.#ratio.source;
+    if (this.#isRateTold) block.sampleRate = ratio.source;
     this.#keep(resampler, resampler.push(block, frames));
-    if (sampleRate !== this.#ratio.source) block.sampleRate = sampleRate;
-    return this.#written >= resampler.outputLength(this.#span.endFrame - this.#span.firstFrame);
+    if (this.#isRateTold) block.sampleRate = sampleRate;
+    return this.#written >= this.#wanted;
   };
 
   /**
@@ -76,28 +97,34 @@ export class MonoSpan {
    */
   finish(audioFrames: number | undefined): Float32Array<ArrayBuffer> {
     const resampler = this.#resampler;
-    const endFrame = Math.min(this.#span.endFrame, audioFrames ?? Infinity);
-    if (resampler === undefined || endFrame <= this.#span.firstFrame) return new Float32Array(0);
-    const wanted = resampler.outputLength(endFrame - this.#span.firstFrame);
+    const { firstFrame, endFrame } = this.#options.span;
+    const end = Math.min(endFrame, audioFrames ?? Infinity);
+    if (resampler === undefined || end <= firstFrame) return new Float32Array(0);
+    const wanted = resampler.outputLength(end - firstFrame);
     for (let isFirst = true; this.#written < wanted; isFirst = false) {
       const made = resampler.flush(isFirst);
       if (made === 0) throw new Error(`The resampler gave ${this.#written} of ${wanted} samples`);
       this.#keep(resampler, Math.min(made, wanted - this.#written));
     }
-    return this.#samples.length === wanted ? this.#samples : this.#samples.slice(0, wanted);
+    return this.#samples.length === wanted ? this.#samples : this.#samples.subarray(0, wanted);
   }
 
   #begin(block: Frame, start: number): SpanResampler {
-    this.#resampler = this.#resamplers.take(block, this.#ratio);
-    this.#resampler.begin(this.#span.firstFrame, start);
+    const { resamplers, span, ratio } = this.#options;
+    const told = block.channelLayout;
+    if (told.order !== AV_CHANNEL_ORDER_NATIVE) this.#layout = positionedLayout(told.nbChannels);
+    this.#resampler = resamplers.take(block, this.#layout ?? told, ratio);
+    this.#resampler.begin(span.firstFrame, start);
+    this.#wanted = this.#resampler.outputLength(span.endFrame - span.firstFrame);
     return this.#resampler;
   }
 
   #keep(resampler: SpanResampler, made: number): void {
+    if (made === 0) return;
     if (this.#written + made > this.#samples.length) {
-      const larger = new Float32Array(Math.max(this.#written + made, Math.ceil(this.#samples.length * 1.5)));
-      larger.set(this.#samples.subarray(0, this.#written));
-      this.#samples = larger;
+      const kept = this.#samples.subarray(0, this.#written);
+      this.#samples = this.#options.takeRoom(Math.max(this.#written + made, Math.ceil(this.#samples.length * 1.5)));
+      this.#samples.set(kept);
     }
     this.#samples.set(resampler.samples.subarray(0, made), this.#written);
     this.#written += made;

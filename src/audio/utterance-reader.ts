@@ -1,18 +1,15 @@
 import { readFileSync, statSync } from 'node:fs';
-import { AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S16P } from 'node-av/constants';
-import type { Frame } from 'node-av/lib';
 import type { BlockSource } from './block-source.js';
-import type { FrameSpan } from './cut-spans.js';
 import { FlacDecoders } from './flac-decoders.js';
 import { readFlacHead } from './flac-head.js';
 import type { FlacHead } from './flac-head.js';
 import { frameSpan } from './frame-span.js';
 import { MonoResamplers, MonoSpan } from './mono-span.js';
+import type { TakeRoom } from './mono-span.js';
 import { openBlockSource } from './open-block-source.js';
 import { checkFile } from './open-recording.js';
 import { PacketIndexes } from './packet-indexes.js';
 import { SequentialSource } from './sequential-source.js';
-import { contextFramesOf } from './span-resampler.js';
 import { SpooledFile } from './spooled-file.js';
 import { speedRatio } from './speed-ratio.js';
 import { readWavBytes } from './wav-bytes.js';
@@ -29,15 +26,17 @@ export interface UtteranceWish {
   speed: number;
 }
 
-/** What was decoded: mono, the average of all channels. */
+/** What was decoded. */
 export interface UtteranceSamples {
-  /**
-   * 16-bit samples as they are where the recording has such, one channel and the rate that is wanted; else full scale is 1. Empty where the
-   * audio ends at the span's start or before it.
-   */
-  samples: Int16Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
+  /** Mono, the average of all channels, full scale 1. Empty where the audio ends at the span's start or before it. */
+  samples: Float32Array<ArrayBuffer>;
   /** Hz. */
   sampleRate: number;
+}
+
+export interface UtteranceReaderOptions {
+  /** Samples hold until the next call only: it writes in the same place. Default false. */
+  isRoomReused?: boolean;
 }
 
 /** Larger files are read in pieces. */
@@ -56,6 +55,14 @@ export class UtteranceReader implements Disposable {
   readonly #resamplers = new MonoResamplers();
   readonly #indexes = new PacketIndexes(INDEX_BYTES, undefined);
   readonly #sources = new Map<string, BlockSource>();
+  readonly #takeRoom: TakeRoom;
+  #room = new Float32Array(0);
+
+  constructor({ isRoomReused = false }: UtteranceReaderOptions = {}) {
+    this.#takeRoom = isRoomReused
+      ? (samples) => (this.#room = this.#room.length >= samples ? this.#room : new Float32Array(samples))
+      : (samples) => new Float32Array(samples);
+  }
 
   /**
    * Decodes a file that lies in memory.
@@ -103,36 +110,21 @@ export class UtteranceReader implements Disposable {
   }
 
   #readFlac(bytes: Buffer, head: FlacHead, wish: UtteranceWish): UtteranceSamples | undefined {
-    const span = frameSpan(wish.span, head.sampleRate);
-    if (isUnchanged(head, wish) && head.bitsPerSample === 16) {
-      const pcm = new Pcm16Span(span, head.totalFrames);
-      const decoded = this.#flacs.decode(bytes, head, pcm.push);
-      return decoded === undefined ? undefined : { samples: pcm.samples, sampleRate: head.sampleRate };
-    }
-    const sampleRate = wish.sampleRate ?? head.sampleRate;
-    const mono = new MonoSpan(
-      this.#resamplers,
-      span,
-      speedRatio(head.sampleRate, sampleRate, wish.speed),
-      head.totalFrames,
-    );
+    const { mono, sampleRate } = this.#begin(head.sampleRate, head.totalFrames, wish);
     const decoded = this.#flacs.decode(bytes, head, mono.push);
     return decoded === undefined ? undefined : { samples: mono.finish(decoded), sampleRate };
   }
 
   #readWav(wav: WavBytes, wish: UtteranceWish): UtteranceSamples {
-    const span = frameSpan(wish.span, wav.sampleRate);
-    if (isUnchanged(wav, wish)) {
-      const first = Math.min(span.firstFrame, wav.frames);
-      const samples = new Int16Array(Math.min(span.endFrame, wav.frames) - first);
-      wav.pcm.copy(new Uint8Array(samples.buffer), 0, 2 * first);
-      return { samples, sampleRate: wav.sampleRate };
+    if (wav.channels === 1 && wish.speed === 1 && (wish.sampleRate ?? wav.sampleRate) === wav.sampleRate) {
+      const { firstFrame, endFrame } = frameSpan(wish.span, wav.sampleRate);
+      const end = Math.min(endFrame, wav.frames);
+      const first = Math.min(firstFrame, end);
+      const samples = this.#takeRoom(end - first).subarray(0, end - first);
+      return { samples: takePcm16(wav.pcm, first, samples), sampleRate: wav.sampleRate };
     }
-    const sampleRate = wish.sampleRate ?? wav.sampleRate;
-    const ratio = speedRatio(wav.sampleRate, sampleRate, wish.speed);
-    const mono = new MonoSpan(this.#resamplers, span, ratio, wav.frames);
-    const from = Math.max(0, span.firstFrame - contextFramesOf(ratio.source, ratio.target));
-    return { samples: mono.finish(this.#wavs.decode(wav, from, mono.push)), sampleRate };
+    const { mono, sampleRate } = this.#begin(wav.sampleRate, wav.frames, wish);
+    return { samples: mono.finish(this.#wavs.decode(wav, mono.from, mono.push)), sampleRate };
   }
 
   #readOpen(path: string, wish: UtteranceWish): UtteranceSamples {
@@ -157,48 +149,32 @@ export class UtteranceReader implements Disposable {
   }
 
   #readSource(source: BlockSource, wish: UtteranceWish): UtteranceSamples {
-    const { sampleRate: ownRate } = source.info;
+    const { mono, sampleRate } = this.#begin(source.info.sampleRate, 0, wish);
+    return { samples: mono.finish(source.decode(mono.from, mono.push)), sampleRate };
+  }
+
+  #begin(ownRate: number, expectedFrames: number, wish: UtteranceWish): { mono: MonoSpan; sampleRate: number } {
     const sampleRate = wish.sampleRate ?? ownRate;
-    const span = frameSpan(wish.span, ownRate);
-    const ratio = speedRatio(ownRate, sampleRate, wish.speed);
-    const mono = new MonoSpan(this.#resamplers, span, ratio, 0);
-    const from = Math.max(0, span.firstFrame - contextFramesOf(ratio.source, ratio.target));
-    const end = source.decode(from, mono.push);
-    return { samples: mono.finish(end), sampleRate };
+    const mono = new MonoSpan({
+      resamplers: this.#resamplers,
+      span: frameSpan(wish.span, ownRate),
+      sampleRate: ownRate,
+      ratio: speedRatio(ownRate, sampleRate, wish.speed),
+      expectedFrames,
+      takeRoom: this.#takeRoom,
+    });
+    return { mono, sampleRate };
   }
 }
 
-function isUnchanged(
-  { channels, sampleRate }: { channels: number; sampleRate: number },
-  { sampleRate: wanted, speed }: UtteranceWish,
-): boolean {
-  return channels === 1 && speed === 1 && (wanted ?? sampleRate) === sampleRate;
-}
+const FULL_SCALE = 1 / 32_768;
 
-/** 16-bit samples of a span, as they are decoded. */
-class Pcm16Span {
-  readonly samples: Int16Array<ArrayBuffer>;
-  readonly #first: number;
-
-  constructor({ firstFrame, endFrame }: FrameSpan, totalFrames: number) {
-    this.#first = Math.min(firstFrame, totalFrames);
-    this.samples = new Int16Array(Math.min(endFrame, totalFrames) - this.#first);
-  }
-
-  readonly push = (block: Frame, start: number, frames: number): boolean => {
-    const end = this.#first + this.samples.length;
-    const from = Math.max(start, this.#first);
-    const to = Math.min(start + frames, end);
-    if (from < to) {
-      if (block.format !== AV_SAMPLE_FMT_S16 && block.format !== AV_SAMPLE_FMT_S16P) {
-        throw new Error('The decoder gave other samples than its header says');
-      }
-      const plane = block.data?.[0];
-      if (plane === undefined) throw new Error('A block of the codec library has no samples');
-      const decoded = new Int16Array(plane.buffer, plane.byteOffset, frames);
-      this.samples.set(decoded.subarray(from - start, to - start), from - this.#first);
-    }
-    // The rest is decoded too where all is wanted: its end tells whether the file is whole.
-    return start + frames > end;
-  };
+/** Takes 16-bit samples as floats: exact, for the factor is a power of two. */
+function takePcm16(pcm: Buffer, first: number, into: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
+  const from = pcm.byteOffset + 2 * first;
+  const isAligned = from % 2 === 0;
+  const bytes = isAligned ? pcm.buffer : new Uint8Array(pcm.subarray(2 * first, 2 * (first + into.length))).buffer;
+  into.set(new Int16Array(bytes, isAligned ? from : 0, into.length));
+  for (let at = 0; at < into.length; at += 1) into[at] = (into[at] ?? 0) * FULL_SCALE;
+  return into;
 }

@@ -1,23 +1,28 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
 import { ItemDecoder } from './item-decoder.js';
-import type { ItemOutcome } from './item-decoder.js';
+import { ProcessDecoder } from './process-decoder.js';
 
 export interface DecoderOptions {
-  /** Processes that decode; 0 decodes in this one, which blocks it for the time of each item. */
+  /** Processes that decode; 0 decodes in this one, which blocks it for the time of each item, and which a crash of the codec library ends. */
   jobs: number;
+  /** A process that works on one group of items for longer counts as hung, in milliseconds. Default 300,000. */
+  silenceMs?: number | undefined;
 }
 
+/** Longer than the first pass over a recording of many hours. */
+const SILENCE_MS = 300_000;
+
 /**
- * Makes a decoder of utterances.
+ * Makes a decoder of utterances. Its processes start at once.
  *
  * @throws {RangeError} when the number of jobs is no whole number from 0 on.
  */
-export function createDecoder({ jobs }: DecoderOptions): UtteranceDecoder {
+export function createDecoder({ jobs, silenceMs = SILENCE_MS }: DecoderOptions): UtteranceDecoder {
   if (!Number.isSafeInteger(jobs) || jobs < 0) {
     throw new RangeError(`jobs must be a whole number from 0 on, not ${jobs}`);
   }
-  return new OwnDecoder();
+  return jobs === 0 ? new OwnDecoder() : new ProcessDecoder({ jobs, silenceMs });
 }
 
 /** Decodes in this process. */
@@ -30,7 +35,7 @@ class OwnDecoder implements UtteranceDecoder {
       // The codec library gives memory back only when the event loop turns.
       await setImmediate();
       signal?.throwIfAborted();
-      outcomes.push(toOutcome(this.#decoder.decode(request)));
+      outcomes.push(this.#decoder.decode(request));
     }
     return outcomes;
   }
@@ -43,19 +48,4 @@ class OwnDecoder implements UtteranceDecoder {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-function toOutcome(outcome: ItemOutcome): DecodeOutcome {
-  if (outcome.kind === 'failed') return outcome;
-  const { samples } = outcome;
-  return { ...outcome, samples: samples instanceof Int16Array ? toFloats(samples) : samples };
-}
-
-const FULL_SCALE = 32_768;
-
-/** Exact: a division by a power of two. */
-function toFloats(samples: Int16Array): Float32Array {
-  const floats = new Float32Array(samples.length);
-  for (let at = 0; at < samples.length; at += 1) floats[at] = (samples[at] ?? 0) / FULL_SCALE;
-  return floats;
 }

@@ -1,27 +1,29 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { AudioError } from '../audio/audio-error.js';
 import { UtteranceReader } from '../audio/utterance-reader.js';
-import type { UtteranceSamples, UtteranceWish } from '../audio/utterance-reader.js';
+import type { UtteranceReaderOptions, UtteranceWish } from '../audio/utterance-reader.js';
 import { errorMessage, systemCode } from '../errors.js';
 import { ItemFault } from '../shard/item-fault.js';
 import { isMemberAt } from '../shard/member-before.js';
 import { BLOCK_BYTES } from '../tar/header.js';
 import type { DecodeOutcome, DecodeRequest } from './decode-request.js';
 
-/** As `DecodeOutcome`, with 16-bit samples where nothing was done to them. */
-export type ItemOutcome =
-  (UtteranceSamples & { kind: 'decoded'; bytes: Uint8Array | undefined }) | Extract<DecodeOutcome, { kind: 'failed' }>;
-
 /** Tars and files that stay open. */
 const OPEN_FILES = 64;
 
 /** Decodes one item after the other. All calls block. */
 export class ItemDecoder implements Disposable {
-  readonly #reader = new UtteranceReader();
+  readonly #reader: UtteranceReader;
   readonly #files = new Map<string, number>();
+  /** Members are read into one place, one after the other. */
+  #room = Buffer.alloc(0);
+
+  constructor(options: UtteranceReaderOptions = {}) {
+    this.#reader = new UtteranceReader(options);
+  }
 
   /** Never throws for the fault of an item. */
-  decode(request: DecodeRequest): ItemOutcome {
+  decode(request: DecodeRequest): DecodeOutcome {
     try {
       return this.#decode(request);
     } catch (error) {
@@ -35,7 +37,7 @@ export class ItemDecoder implements Disposable {
     this.#files.clear();
   }
 
-  #decode(request: DecodeRequest): ItemOutcome {
+  #decode(request: DecodeRequest): DecodeOutcome {
     const { path, inside, span, sampleRate, speed, wantsBytes } = request;
     const wish: UtteranceWish = {
       span: span && { start: span.startMicros, end: span.endMicros },
@@ -48,7 +50,7 @@ export class ItemDecoder implements Disposable {
         ? this.#reader.readFile(path, wish)
         : this.#reader.readBytes(bytes, inside.name, wish);
     if (decoded.samples.length === 0) throw pastEnd(request);
-    return { kind: 'decoded', ...decoded, bytes: wantsBytes ? (bytes ?? this.#readWhole(path)) : undefined };
+    return { kind: 'decoded', ...decoded, bytes: wantsBytes ? this.#copyOf(bytes, path) : undefined };
   }
 
   /** Reads a member with the header before it, which tells whether the tar is still the one that was indexed. */
@@ -60,9 +62,9 @@ export class ItemDecoder implements Disposable {
       throw new ItemFault('empty_recording', `Cannot read ${titleOf(request)}: the member is empty`);
     }
     const start = offsetBytes - BLOCK_BYTES;
-    const bytes = start < 0 ? Buffer.alloc(0) : readAt(file, start, BLOCK_BYTES + sizeBytes, request);
+    const bytes = start < 0 ? Buffer.alloc(0) : readAt(file, start, this.#roomOf(BLOCK_BYTES + sizeBytes), request);
     const read = (at: number, lengthBytes: number): Buffer =>
-      at === start ? bytes.subarray(0, lengthBytes) : readAt(file, at, lengthBytes, request);
+      at === start ? bytes.subarray(0, lengthBytes) : readAt(file, at, Buffer.alloc(lengthBytes), request);
     const isThere =
       bytes.length === BLOCK_BYTES + sizeBytes && isMemberAt(read, { name, offset: offsetBytes, size: sizeBytes });
     if (isThere) return bytes.subarray(BLOCK_BYTES);
@@ -74,10 +76,16 @@ export class ItemDecoder implements Disposable {
     );
   }
 
-  #readWhole(path: string): Buffer {
+  #roomOf(lengthBytes: number): Buffer {
+    if (lengthBytes > this.#room.length) this.#room = Buffer.allocUnsafeSlow(lengthBytes);
+    return this.#room.subarray(0, lengthBytes);
+  }
+
+  #copyOf(bytes: Buffer | undefined, path: string): Uint8Array {
+    if (bytes !== undefined) return new Uint8Array(bytes);
     const request = { path, inside: undefined };
     const file = this.#open(path, titleOf(request));
-    return readAt(file, 0, fstatSync(file).size, request);
+    return readAt(file, 0, Buffer.allocUnsafeSlow(fstatSync(file).size), request);
   }
 
   #open(path: string, title: string): number {
@@ -97,7 +105,7 @@ export class ItemDecoder implements Disposable {
 }
 
 /** An item whose decoder process ended or hung at it. */
-export function describeCrash(request: DecodeRequest, how: string): ItemOutcome {
+export function describeCrash(request: DecodeRequest, how: string): DecodeOutcome {
   return {
     kind: 'failed',
     reason: 'corrupt_recording',
@@ -118,17 +126,12 @@ function openFile(path: string, title: string): number {
   }
 }
 
-function readAt(
-  file: number,
-  position: number,
-  lengthBytes: number,
-  request: Pick<DecodeRequest, 'path' | 'inside'>,
-): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(lengthBytes);
+/** Fills the room from a place of a file, as far as the file goes. */
+function readAt(file: number, position: number, room: Buffer, request: Pick<DecodeRequest, 'path' | 'inside'>): Buffer {
   let filled = 0;
   try {
-    while (filled < lengthBytes) {
-      const read = readSync(file, bytes, filled, lengthBytes - filled, position + filled);
+    while (filled < room.length) {
+      const read = readSync(file, room, filled, room.length - filled, position + filled);
       if (read === 0) break;
       filled += read;
     }
@@ -138,7 +141,7 @@ function readAt(
       cause: error,
     });
   }
-  return bytes.subarray(0, filled);
+  return room.subarray(0, filled);
 }
 
 function titleOf({ path, inside }: Pick<DecodeRequest, 'path' | 'inside'>): string {
@@ -151,7 +154,7 @@ function pastEnd(request: DecodeRequest): ItemFault {
   return new ItemFault('past_end', message);
 }
 
-function describeFailure(error: unknown, request: DecodeRequest): ItemOutcome {
+function describeFailure(error: unknown, request: DecodeRequest): DecodeOutcome {
   if (error instanceof ItemFault) {
     return { kind: 'failed', reason: error.reason, message: error.message, hint: error.hint };
   }

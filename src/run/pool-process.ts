@@ -30,9 +30,10 @@ export class PoolProcess {
   #onExit: (() => void) | undefined;
   #stderrTail = '';
 
-  constructor(program: URL, onExit: () => void) {
+  /** @param inheritedFiles are files 4, 5 … of the process. */
+  constructor(program: URL, inheritedFiles: readonly number[], onExit: () => void) {
     this.#child = fork(program, [], {
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...inheritedFiles],
       serialization: 'advanced',
       execArgv: ['--expose-gc'],
     });

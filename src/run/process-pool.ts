@@ -8,6 +8,8 @@ export interface ProcessPoolOptions {
   size: number;
   /** A process that says nothing for so long while it has a job counts as hung, and is killed. */
   silenceMs: number;
+  /** Open files that each process has too: the first one is its file 4, the next one 5, and so on. */
+  inheritedFiles?: readonly number[];
 }
 
 /** What became of a job. Only `done` speaks for the job; the others speak for the process that had it. */
@@ -77,7 +79,8 @@ export class ProcessPool {
 
   #start(): PoolProcess {
     try {
-      const worker = new PoolProcess(this.#options.program, () => {
+      const { program, inheritedFiles = [] } = this.#options;
+      const worker = new PoolProcess(program, inheritedFiles, () => {
         this.#all.delete(worker);
         const at = this.#idle.indexOf(worker);
         if (at >= 0) this.#idle.splice(at, 1);

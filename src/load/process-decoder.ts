@@ -1,0 +1,130 @@
+import { ProcessPool } from '../run/process-pool.js';
+import type { JobOutcome } from '../run/process-pool.js';
+import type { DecodeJob, DecodeResult } from './decode-job.js';
+import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
+import { DecodeSlots } from './decode-slots.js';
+import { describeCrash } from './item-decoder.js';
+
+export interface ProcessDecoderOptions {
+  /** How many processes. */
+  jobs: number;
+  /** A process that says nothing for so long counts as hung. */
+  silenceMs: number;
+}
+
+/** A message to a process costs as much as decoding a tenth of a second. */
+const GROUP_ITEMS = 16;
+/** Some seconds of audio, encoded. */
+const GROUP_BYTES = 1 << 20;
+/** A batch is dealt out so that no process has much more to do than the others. */
+const GROUPS_A_PROCESS = 2;
+
+/** Decodes in other processes, so that a crash in the codec library costs one item. They are started at once, and stay. */
+export class ProcessDecoder implements UtteranceDecoder {
+  readonly #jobs: number;
+  readonly #slots: DecodeSlots;
+  readonly #pool: ProcessPool;
+  #closing: Promise<void> | undefined;
+
+  constructor({ jobs, silenceMs }: ProcessDecoderOptions) {
+    this.#jobs = jobs;
+    // One more for each process, so that none waits until what it left was read.
+    this.#slots = new DecodeSlots(2 * jobs);
+    const program = new URL('./decode-process.js', import.meta.url);
+    this.#pool = new ProcessPool({ program, size: jobs, silenceMs, inheritedFiles: this.#slots.files });
+    // What fails here fails in the first call of `decode`, too, which says so.
+    for (let job = 0; job < jobs; job += 1) this.#pool.run({ slot: 0, requests: [] }).catch(() => undefined);
+  }
+
+  async decode(requests: readonly DecodeRequest[], signal?: AbortSignal): Promise<DecodeOutcome[]> {
+    signal?.throwIfAborted();
+    const groups = dealGroups(requests, this.#jobs);
+    const outcomes = await Promise.all(groups.map((group) => this.#decodeGroup(group, signal)));
+    return outcomes.flat();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    await this.#pool.close();
+    this.#slots[Symbol.dispose]();
+  }
+
+  /** Decodes a group; where its process ends at an item, that item is tried once more by itself, and so is what follows it. */
+  async #decodeGroup(
+    requests: readonly DecodeRequest[],
+    signal: AbortSignal | undefined,
+    isSecondTry = false,
+  ): Promise<DecodeOutcome[]> {
+    if (requests.length === 0) return [];
+    const attempt = await this.#attempt(requests, signal);
+    if (attempt.kind === 'done') return attempt.value;
+    const at = Math.min(attempt.item, requests.length - 1);
+    const failed = requests[at];
+    if (failed === undefined) throw new Error('A group without items was decoded');
+    const isOver = attempt.isHung || isSecondTry;
+    const [before, own, behind] = await Promise.all([
+      this.#decodeGroup(requests.slice(0, at), signal),
+      isOver ? [describeCrash(failed, attempt.how)] : this.#decodeGroup([failed], signal, true),
+      this.#decodeGroup(requests.slice(at + 1), signal),
+    ]);
+    return [...before, ...own, ...behind];
+  }
+
+  async #attempt(requests: readonly DecodeRequest[], signal: AbortSignal | undefined): Promise<Attempt> {
+    const slot = await this.#slots.take();
+    try {
+      this.#slots.clearProgress(slot);
+      const job: DecodeJob = { slot, requests };
+      const outcome = await this.#pool.run<DecodeResult[]>(job, { signal });
+      if (outcome.kind === 'done') {
+        return { kind: 'done', value: outcome.value.map((result) => this.#takeResult(slot, result)) };
+      }
+      const isHung = outcome.kind === 'hung';
+      return { kind: 'ended', item: this.#slots.progress(slot), isHung, how: describeEnd(outcome) };
+    } finally {
+      this.#slots.giveBack(slot);
+    }
+  }
+
+  #takeResult(slot: number, result: DecodeResult): DecodeOutcome {
+    if (result.kind === 'failed') return result;
+    const { sampleRate, samples: place, bytes: bytesPlace } = result;
+    const samples = new Float32Array(place.lengthBytes / Float32Array.BYTES_PER_ELEMENT);
+    this.#slots.read(slot, place.offsetBytes, new Uint8Array(samples.buffer));
+    const bytes = bytesPlace && new Uint8Array(bytesPlace.lengthBytes);
+    if (bytes !== undefined && bytesPlace !== undefined) this.#slots.read(slot, bytesPlace.offsetBytes, bytes);
+    return { kind: 'decoded', samples, sampleRate, bytes };
+  }
+}
+
+/** What became of a group: all its items, or at which one its process ended. */
+type Attempt = { kind: 'done'; value: DecodeOutcome[] } | { kind: 'ended'; item: number; isHung: boolean; how: string };
+
+function describeEnd(outcome: Exclude<JobOutcome<unknown>, { kind: 'done' }>): string {
+  return outcome.kind === 'died' ? `crashed (${outcome.how})` : `hung for ${outcome.seconds} s`;
+}
+
+/** Neighbours stay together: they often lie in one tar. */
+function dealGroups(requests: readonly DecodeRequest[], jobs: number): DecodeRequest[][] {
+  const most = Math.min(GROUP_ITEMS, Math.ceil(requests.length / (GROUPS_A_PROCESS * jobs)));
+  const groups: DecodeRequest[][] = [];
+  let group: DecodeRequest[] = [];
+  let bytes = 0;
+  for (const request of requests) {
+    if (group.length === 0) groups.push(group);
+    group.push(request);
+    bytes += request.inside?.sizeBytes ?? 0;
+    if (group.length < most && bytes < GROUP_BYTES) continue;
+    group = [];
+    bytes = 0;
+  }
+  return groups;
+}
