@@ -13,6 +13,9 @@ export interface LinePlace {
 const MAX_GAP_BYTES = 16 * 1024;
 const MAX_READ_BYTES = 1024 * 1024;
 
+/** Files that are read at the same time for one call. */
+const MAX_AT_ONCE = 16;
+
 /** Reads lines by their places. Holds files open, those that were asked for last. */
 export class LineFetcher {
   readonly #maxOpenFiles: number;
@@ -30,20 +33,15 @@ export class LineFetcher {
    */
   async read(places: readonly LinePlace[]): Promise<Buffer[]> {
     const lines = Array.from<Buffer>({ length: places.length });
-    for (const [path, indexes] of groupByPath(places)) {
-      const file = await this.#take(path);
-      try {
-        for (const run of runsOf(places, indexes)) {
-          const bytes = await readLineAt(file.handle, path, run.offsetBytes, run.endBytes - run.offsetBytes);
-          for (const index of run.indexes) {
-            const { offsetBytes, lengthBytes } = places[index]!;
-            const start = offsetBytes - run.offsetBytes;
-            lines[index] = bytes.subarray(start, start + lengthBytes);
-          }
-        }
-      } finally {
-        await this.#release(file);
-      }
+    const groups = [...groupByPath(places)];
+    for (let at = 0; at < groups.length; at += MAX_AT_ONCE) {
+      const some = groups.slice(at, at + MAX_AT_ONCE);
+      // All come to their end, so that no handle is left in use when one fails.
+      const outcomes = await Promise.allSettled(
+        some.map(async ([path, indexes]) => await this.#readFile(path, places, indexes, lines)),
+      );
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
     }
     return lines;
   }
@@ -53,6 +51,27 @@ export class LineFetcher {
     const files = [...this.#files.values()];
     this.#files.clear();
     for (const file of files) await retire(file);
+  }
+
+  async #readFile(
+    path: string,
+    places: readonly LinePlace[],
+    indexes: readonly number[],
+    lines: Buffer[],
+  ): Promise<void> {
+    const file = await this.#take(path);
+    try {
+      for (const run of runsOf(places, indexes)) {
+        const bytes = await readLineAt(file.handle, path, run.offsetBytes, run.endBytes - run.offsetBytes);
+        for (const index of run.indexes) {
+          const { offsetBytes, lengthBytes } = places[index]!;
+          const start = offsetBytes - run.offsetBytes;
+          lines[index] = bytes.subarray(start, start + lengthBytes);
+        }
+      }
+    } finally {
+      await this.#release(file);
+    }
   }
 
   async #take(path: string): Promise<OpenFile> {
