@@ -54,6 +54,8 @@ export type { LoaderOptions, LoaderWarning } from './load/loader-options.js';
 export { searchBatchSizes } from './load/oom-search.js';
 export type { BatchSizeSearchOptions, FoundBatchSize } from './load/oom-search.js';
 export type { SourceProgress } from './load/open-sources.js';
+export { parseLoaderConfig, readLoaderConfig } from './load/parse-config.js';
+export type { ConfigOptions, IgnoredKey, LoaderConfig, ParseConfigOptions } from './load/parse-config.js';
 export type { GivenSource } from './load/source-spec.js';
 export type {
   BucketedSource,

@@ -1,6 +1,7 @@
 import { CanceledError, InputError } from '../errors.js';
 import { orderedMap } from '../run/ordered-map.js';
 import type { BatchMaker } from './batch-maker.js';
+import type { BucketBins } from './batch-options.js';
 import type { Batch } from './batch.js';
 import type { EpochPlan, LoaderState, PlanReport } from './epoch-plan.js';
 import { FailureLog } from './failure-log.js';
@@ -10,6 +11,7 @@ import type { LoaderSettings, LoaderWarning } from './loader-options.js';
 
 /** Makes plans of epochs. */
 export interface EpochPlanner {
+  readonly bins?: BucketBins | undefined;
   planEpoch(epoch: number): EpochPlan;
   /** The rest of an epoch, its steps numbered from 0. */
   resume(state: LoaderState): EpochPlan;
@@ -63,6 +65,11 @@ export class Loader implements AsyncDisposable {
   /** What the plan leaves out or repeats, what the sources had that is no item, and what is wrong with tars that were opened so far. */
   get warnings(): readonly LoaderWarning[] {
     return [...this.#parts.warnings()];
+  }
+
+  /** Upper bounds of the buckets; undefined without buckets of durations. */
+  get bins(): BucketBins | undefined {
+    return this.#parts.planner.bins;
   }
 
   /** After the batch that was handed out last: where another loader, of any number of ranks and workers, goes on. Plain JSON. */

@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resolvePlanOptions } from '#cutroom/build/options.js';
 import { resolveCutOptions } from '#cutroom/cut/options.js';
+import { resolveLoaderOptions } from '#cutroom/load/loader-options.js';
+import { settlePlanOptions } from '#cutroom/load/plan-settings.js';
 import { resolveTarOptions } from '#cutroom/tarred/options.js';
 import { ROOT, listExamples, readDocument } from './markdown.js';
 import { listFields } from './source-fields.js';
@@ -30,6 +32,7 @@ describe('the examples of docs/library.md', () => {
       ...['cut(', 'planCut(', 'build(', 'planBuild(', 'tarDataset(', 'check(', 'generateList('],
       ...['createWindowedDataset(', 'createBalancedDataset(', 'createAudioDataset('],
       ...['scan(', 'openScan(', 'openLufsCache(', 'planSample(', 'exportExcerpts('],
+      ...['createLoader(', 'readLoaderConfig(', 'searchBatchSizes('],
       ...['onProgress', 'CanceledError', 'CutroomError'],
     ])
       expect(code).toContain(name);
@@ -75,6 +78,22 @@ describe('the tables of docs/library.md', () => {
       else if (/^[\d.]+$/u.test(shown ?? '')) expect(given[field]).toBe(Number(shown));
       else expect(shown).toMatch(WORDED_DEFAULTS);
     }
+  });
+
+  it('have the defaults that createLoader() gives its options', () => {
+    const section = library.slice(library.indexOf('### `createLoader(')).split('\n### ', 1)[0] ?? '';
+    const options = { source: 'data.lst', batchSize: 1 };
+    const given = { ...settlePlanOptions({ ...options, worldSize: 1 }), ...resolveLoaderOptions(options) };
+    let compared = 0;
+    for (const [field, value] of Object.entries(given)) {
+      const shown = findRow(field, section)?.[2]?.replaceAll(/[`']/gu, '').split(':')[0];
+      if (shown === undefined || !['boolean', 'number', 'string'].includes(typeof value)) continue;
+      if (['jobs', 'batchSize', 'rank', 'worker'].includes(field) || value === Number.POSITIVE_INFINITY) continue;
+      if (field === 'tokenBuckets') continue;
+      expect(`${field} ${shown}`).toBe(`${field} ${String(value)}`);
+      compared += 1;
+    }
+    expect(compared).toBeGreaterThan(12);
   });
 
   it.each<[string, object]>([
@@ -160,6 +179,29 @@ describe('the tables of docs/library.md', () => {
     ['ExportContext', 'sample/export-excerpts.ts'],
     ['ExportResult', 'sample/export-excerpts.ts'],
     ['ExportSummary', 'sample/export-finish.ts'],
+    ['LoaderOptions', 'load/loader-options.ts'],
+    ['LoaderWarning', 'load/loader-options.ts'],
+    ['PlanOptions', 'load/batch-options.ts'],
+    ['BatchLimits', 'load/batch-options.ts'],
+    ['BucketOptions', 'load/batch-options.ts'],
+    ['RowFilters', 'load/item-table.ts'],
+    ['AugmentOptions', 'load/augment-options.ts'],
+    ['VolumeOptions', 'load/augment-options.ts'],
+    ['NoiseOptions', 'load/augment-options.ts'],
+    ['Batch', 'load/batch.ts'],
+    ['AppliedAugmentation', 'load/batch.ts'],
+    ['ItemFailure', 'load/batch.ts'],
+    ['LoaderFailures', 'load/failure-log.ts'],
+    ['LoaderState', 'load/epoch-plan.ts'],
+    ['PlanReport', 'load/epoch-plan.ts'],
+    ['BucketReport', 'load/epoch-plan.ts'],
+    ['SourceProgress', 'load/open-sources.ts'],
+    ['LoaderConfig', 'load/parse-config.ts'],
+    ['ConfigOptions', 'load/config-options.ts'],
+    ['IgnoredKey', 'load/config-options.ts'],
+    ['ParseConfigOptions', 'load/parse-config.ts'],
+    ['BatchSizeSearchOptions', 'load/oom-search.ts'],
+    ['FoundBatchSize', 'load/oom-search.ts'],
   ])('have every field of %s', (name, file) => {
     const fields = listFields(file, name);
     expect(fields).not.toEqual([]);
