@@ -83,14 +83,17 @@ describe('the tables of docs/library.md', () => {
   it('have the defaults that createLoader() gives its options', () => {
     const section = library.slice(library.indexOf('### `createLoader(')).split('\n### ', 1)[0] ?? '';
     const options = { source: 'data.lst', batchSize: 1 };
-    const given = { ...settlePlanOptions({ ...options, worldSize: 1 }), ...resolveLoaderOptions(options) };
+    const given: Record<string, unknown> = {
+      ...settlePlanOptions({ ...options, worldSize: 1 }),
+      ...resolveLoaderOptions(options),
+    };
     let compared = 0;
     for (const [field, value] of Object.entries(given)) {
       const shown = findRow(field, section)?.[2]?.replaceAll(/[`']/gu, '').split(':')[0];
       if (shown === undefined || !['boolean', 'number', 'string'].includes(typeof value)) continue;
       if (['jobs', 'batchSize', 'rank', 'worker'].includes(field) || value === Number.POSITIVE_INFINITY) continue;
       if (field === 'tokenBuckets') continue;
-      expect(`${field} ${shown}`).toBe(`${field} ${String(value)}`);
+      expect(`${field} ${shown}`).toBe(`${field} ${JSON.stringify(value).replaceAll('"', '')}`);
       compared += 1;
     }
     expect(compared).toBeGreaterThan(12);
