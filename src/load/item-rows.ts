@@ -1,8 +1,6 @@
-import { stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import path from 'node:path';
 import { InputError } from '../errors.js';
 import { sampleKey } from '../shard/sample-key.js';
+import { resolveAudioPath } from './audio-path.js';
 import type { ItemTable, TablePart } from './item-table.js';
 import { LineFetcher, type LinePlace } from './line-fetcher.js';
 import { parsePlainRow, RowRefusal, type PlainRow } from './manifest-row.js';
@@ -134,23 +132,6 @@ function idOf(row: PlainRow, audioFilepath: string): string {
   const id = row['snippet_id'] ?? row['id'];
   if (typeof id === 'string' && id !== '') return id;
   return typeof id === 'number' ? String(id) : sampleKey(audioFilepath);
-}
-
-/**
- * The file that a row means, by the rule of NeMo's loaders: a relative path belongs to the folder of the manifest; where there is no such file, to
- * the working folder. `~` is the home folder.
- */
-async function resolveAudioPath(given: string, folder: string): Promise<string> {
-  if (path.isAbsolute(given)) return given;
-  if (given === '~' || given.startsWith('~/')) return path.join(homedir(), given.slice(1));
-  const beside = path.join(folder, given);
-  if (await isThere(beside)) return beside;
-  const working = path.resolve(given);
-  return (await isThere(working)) ? working : beside;
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return (await stat(file).catch(() => undefined)) !== undefined;
 }
 
 function changedManifest(manifest: string, line: number, what: string): InputError {

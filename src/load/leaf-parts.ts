@@ -202,7 +202,13 @@ class MissingFiles {
     if (this.#seen.has(file)) return;
     this.#seen.add(file);
     const stats = await stat(file).catch(() => undefined);
-    if (stats?.isFile() !== true) this.#missing.add(file);
+    if (stats === undefined) this.#missing.add(file);
+    else if (!stats.isFile()) {
+      throw new InputError(`Cannot read "${file}": it is no regular file`, {
+        path: file,
+        hint: stats.isDirectory() ? 'Folders of datasets are sources of type path.' : 'Write it to a file first.',
+      });
+    }
   }
 
   throwIfAny(): void {

@@ -3,12 +3,14 @@ import { errorMessage, InputError, systemCode, UsageError } from '../errors.js';
 import { manifestLines } from '../manifest/lines.js';
 import { IdIndex } from '../shard/id-index.js';
 import type { Tokenizer } from '../text/types.js';
+import { isThere, resolveAudioPath } from './audio-path.js';
 import { countExcerpts, placeExcerpts } from './excerpt-leaves.js';
 import type { ItemTable, Leaf, RowFilters, TablePart } from './item-table.js';
 import { findLeafFiles, type LeafFiles, type ManifestReading } from './leaf-parts.js';
 import { leafWeights } from './leaf-shares.js';
 import { LossCounter } from './loss-counter.js';
-import { parsePlainRow, RowRefusal } from './manifest-row.js';
+import { parsePlainRow, RowRefusal, type PlainRow } from './manifest-row.js';
+import { readAudioPath } from './row-facts.js';
 import { RowFilter } from './row-filter.js';
 import { RowReader } from './row-reader.js';
 import { flattenSources, type LeafSource } from './source-tree.js';
@@ -99,6 +101,7 @@ async function readManifest(
   const tags = Object.keys(source.tags).length === 0 ? undefined : source.tags;
   const namesMembers = typeof reading.parts !== 'number' || parts[reading.parts]?.tarPath !== undefined;
   const named = namesMembers ? new IdIndex() : undefined;
+  let tarredRow: TarredRow | undefined;
   const handle = await open(manifestPath).catch((error: unknown) => {
     const reason = systemCode(error) === 'ENOENT' ? 'there is no such file' : errorMessage(error);
     throw new InputError(`Cannot read "${manifestPath}": ${reason}`, { path: manifestPath, cause: error });
@@ -115,6 +118,7 @@ async function readManifest(
       const answer = reader.accept(row, number, reading, tags, named);
       const accepted = answer instanceof Promise ? await answer : answer;
       if (accepted === undefined) continue;
+      if (!namesMembers && row['shard_id'] !== undefined) tarredRow ??= { row, number };
       const { durationMicros, tokenCount, part } = accepted;
       columns.push({
         durationMicros,
@@ -129,6 +133,25 @@ async function readManifest(
     await handle.close();
   }
   progress.countManifest();
+  if (tarredRow !== undefined) await refuseTarred(tarredRow, parts[reading.parts as number]!);
+}
+
+/** A row that has a `shard_id`, and is read as one that names a file. */
+interface TarredRow {
+  row: PlainRow;
+  number: number;
+}
+
+/** Rows of a tarred dataset without its tars would all fail, one by one, hours later. */
+async function refuseTarred({ row, number }: TarredRow, { manifestPath, audioFolder }: TablePart): Promise<void> {
+  const audioPath = readAudioPath(row);
+  if (audioPath instanceof RowRefusal || (await isThere(await resolveAudioPath(audioPath, audioFolder)))) return;
+  const state = `its rows have a "shard_id", and ${JSON.stringify(audioPath)} is no file: they name members of tars`;
+  throw new InputError(`Cannot take the rows of "${manifestPath}" for files: ${state}`, {
+    path: manifestPath,
+    line: number,
+    hint: 'Name the tars, too: "tarred_audio_filepaths", or a source of type nemo_tarred.',
+  });
 }
 
 class ProgressMeter {

@@ -260,6 +260,16 @@ describe('openSources() of rows', () => {
     await expect(openSources(source, { signal: stop.signal, onProgress })).rejects.toBe(reason);
   });
 
+  test('refuses rows of a tarred dataset without its tars', async () => {
+    const row = { ...rowOf('a.wav'), shard_id: 0 };
+    const source: SourceSpec = { type: 'nemo', manifests: [put('m.json', jsonLines([row]))] };
+    await expect(openSources(source)).rejects.toMatchObject({
+      hint: expect.stringContaining('tarred_audio_filepaths'),
+    });
+    put('a.wav');
+    expect((await openSources(source)).rowCount).toBe(1);
+  });
+
   test('refuses what is no manifest', async () => {
     const open = async (name: string): Promise<ItemTable> =>
       await openSources({ type: 'path', path: put(name, 'a: 1\n') });
@@ -267,6 +277,7 @@ describe('openSources() of rows', () => {
     await expect(open('m.json.gz')).rejects.toThrow('it is compressed');
     await expect(open('m.json')).rejects.toThrow(/no row is left \(1 invalid_json\); the first fault: line 1/u);
     await expect(openSources({ type: 'nemo', manifests: [put('e.json')] })).rejects.toThrow('hold no row');
+    await expect(openSources({ type: 'nemo', manifests: [folder] })).rejects.toThrow('no regular file');
   });
 });
 
