@@ -1,63 +1,80 @@
 import { countWords } from '../count-words.js';
 import { InputError, UsageError } from '../errors.js';
-import { BEYOND_BUCKETS } from './buckets.js';
-import type { PlanContext } from './plan-context.js';
+import { BEYOND_BUCKETS, OVERSIZED, type Buckets } from './buckets.js';
+import type { ItemTable } from './item-table.js';
+import type { PlanSettings } from './plan-settings.js';
 import type { PlanWarning } from './plan-warnings.js';
 import { atSpeed } from './speed-of.js';
 
 /** Items, and hours of them, by reason. */
 export type ItemLosses = Record<string, { items: number; hours: number }>;
 
+/** What is needed to look at items. */
+export interface ItemContext {
+  table: ItemTable;
+  settings: PlanSettings;
+  buckets: Buckets;
+}
+
+/** What each item is to every epoch. */
+export interface CheckedItems {
+  losses: ItemLosses;
+  /** Of each row, its bucket, or what leaves it out; undefined where speed changes that from draw to draw. */
+  rowBuckets: Uint16Array | undefined;
+}
+
 /**
- * Looks at each item once, before any epoch: which of them no epoch can have, whatever their speed.
+ * Looks at each item once, before any epoch: which bucket it goes to, and which items no epoch can have, whatever their speed.
  *
  * @throws {InputError} when a row alone is above a limit, at the lowest speed, and `oversized` is `error`.
  * @throws {UsageError} when an excerpt is.
  */
-export function checkItems(context: PlanContext, warnings: PlanWarning[]): ItemLosses {
+export function checkItems(context: ItemContext, warnings: PlanWarning[]): CheckedItems {
   const { table, settings } = context;
+  const { speeds } = settings;
   const losses: ItemLosses = {};
+  const rowBuckets = speeds.length > 1 ? undefined : new Uint16Array(table.rowCount);
+  // A refusal must not wait for an epoch that draws the lowest speed; a loss is one if no speed helps.
+  const isRefused = settings.oversized === 'error';
+  const speed = speeds.length === 0 ? 1 : isRefused ? Math.min(...speeds) : Math.max(...speeds);
   for (let row = 0; row < table.rowCount; row += 1) {
     const micros = table.durationsMicros[row]!;
-    const reason = lossOf(row, micros, context);
-    if (reason === undefined) continue;
-    if (reason === 'oversized' && settings.oversized === 'error') throw oversizedRow(row, context);
-    addLoss(losses, reason, 1, micros);
+    const bucket = classifyItem(row, atSpeed(micros, speed), context);
+    if (rowBuckets !== undefined) rowBuckets[row] = bucket;
+    if (bucket < OVERSIZED) continue;
+    if (bucket === OVERSIZED && isRefused) throw oversizedRow(row, context);
+    addLoss(losses, reasonOf(bucket), 1, micros);
   }
   for (const { name, excerpts, firstItem, endItem } of table.leaves) {
     if (excerpts === undefined || endItem === firstItem) continue;
-    const reason = lossOf(firstItem, excerpts.durationMicros, context);
-    if (reason === undefined) continue;
-    if (reason === 'oversized' && settings.oversized === 'error') {
+    const bucket = classifyItem(firstItem, atSpeed(excerpts.durationMicros, speed), context);
+    if (bucket < OVERSIZED) continue;
+    if (bucket === OVERSIZED && isRefused) {
       const seconds = excerpts.durationMicros / 1e6;
       throw new UsageError(`Excerpts of "${name}" are ${seconds} s long: one alone is above a limit of batches`, {
         hint: OVERSIZED_HINT,
       });
     }
-    addLoss(losses, reason, endItem - firstItem, excerpts.durationMicros);
+    addLoss(losses, reasonOf(bucket), endItem - firstItem, excerpts.durationMicros);
   }
   warnAbout(losses, warnings);
-  return losses;
+  return { losses, rowBuckets };
+}
+
+/** The bucket of an item that is so long, `BEYOND_BUCKETS`, or `OVERSIZED` where it is alone above a limit and that counts. */
+export function classifyItem(item: number, micros: number, { buckets, settings }: ItemContext): number {
+  const bucket = buckets.bucketOf(micros, item);
+  if (bucket === BEYOND_BUCKETS || settings.oversized === 'alone') return bucket;
+  return buckets.limitOf(bucket).fits(1, micros) ? bucket : OVERSIZED;
+}
+
+function reasonOf(bucket: number): 'oversized' | 'beyond_buckets' {
+  return bucket === OVERSIZED ? 'oversized' : 'beyond_buckets';
 }
 
 const OVERSIZED_HINT = 'Raise the limit, filter by duration, or let oversized be "drop" or "alone".';
 
-function lossOf(item: number, micros: number, context: PlanContext): 'oversized' | 'beyond_buckets' | undefined {
-  const { settings, buckets } = context;
-  const isRefused = settings.oversized === 'error';
-  // A refusal must not wait for an epoch that draws the lowest speed; a loss is one if no speed helps.
-  const slowest = Math.min(...settings.speeds);
-  const fastest = Math.max(...settings.speeds);
-  const [longest, shortest] =
-    settings.speeds.length === 0 ? [micros, micros] : [atSpeed(micros, slowest), atSpeed(micros, fastest)];
-  if (buckets.bucketOf(shortest, item) === BEYOND_BUCKETS) return 'beyond_buckets';
-  if (settings.oversized === 'alone') return undefined;
-  const looked = isRefused ? longest : shortest;
-  const bucket = buckets.bucketOf(looked, item);
-  return bucket === BEYOND_BUCKETS || buckets.limitOf(bucket).fits(1, looked) ? undefined : 'oversized';
-}
-
-function oversizedRow(row: number, { table, settings }: PlanContext): InputError {
+function oversizedRow(row: number, { table, settings }: ItemContext): InputError {
   const seconds = table.durationsMicros[row]! / 1e6;
   const slowest = Math.min(1, ...settings.speeds);
   const slowed = slowest < 1 ? `, and longer at speed ${slowest}` : '';

@@ -51,17 +51,17 @@ function splitTail(list: BatchList, rest: number, steps: EqualSteps): BatchList 
   return new TailedList(list, head, split, []);
 }
 
+/** Where so many steps have no item to spare, those before hardly have. */
+const MAX_TAIL_STEPS = 64;
+
 /** Steps at the end that together have an item for each batch; 1 where there are none such. */
 function countTailSteps(list: BatchList, rest: number, { width, first, splitFrom }: EqualSteps): number {
   let items = itemsOf(list, list.batchCount - rest, list.batchCount);
   let from = list.batchCount - rest;
   for (let count = 1; ; count += 1) {
     if (items >= count * width) return count;
-    if (from - width < Math.max(first, splitFrom)) return 1;
-    const more = itemsOf(list, from - width, from);
-    // Steps of single items have none to spare, however many they are.
-    if (more === width) return 1;
-    items += more;
+    if (count === MAX_TAIL_STEPS || from - width < Math.max(first, splitFrom)) return 1;
+    items += itemsOf(list, from - width, from);
     from -= width;
   }
 }

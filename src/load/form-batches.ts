@@ -1,11 +1,10 @@
 import type { EpochOrder } from './batch-list.js';
 import { BEYOND_BUCKETS, OVERSIZED } from './buckets.js';
+import { classifyItem } from './check-items.js';
 import type { PlanContext } from './plan-context.js';
 import type { LostDraws } from './plan-report.js';
+import { sortWindows } from './sort-windows.js';
 import { atSpeed } from './speed-of.js';
-
-/** What forming batches needs to know. */
-export type FormingContext = Pick<PlanContext, 'settings' | 'lookup' | 'buckets' | 'speedOf'>;
 
 /** Batches of an epoch in the order in which buckets close them, bucket after bucket. */
 export interface FormedBatches {
@@ -26,7 +25,7 @@ export interface FormedBatches {
  *
  * @param order kept as lists, for it is read several times
  */
-export function formBatches(order: EpochOrder, context: FormingContext): FormedBatches {
+export function formBatches(order: EpochOrder, context: PlanContext): FormedBatches {
   const { buckets } = context;
   const drawMicros = new Float64Array(order.length);
   const drawBuckets = new Uint16Array(order.length);
@@ -34,7 +33,8 @@ export function formBatches(order: EpochOrder, context: FormingContext): FormedB
   const { sorted, ends } = sortByBucket(drawBuckets, buckets.count);
   const kept = ends[buckets.count - 1]!;
   if (buckets.kind === 'durations') {
-    sortWindows(sorted.subarray(0, kept), drawBuckets, drawMicros, context.settings.bucketWindow);
+    const { bucketWindow: window, shuffle: isShuffled } = context.settings;
+    sortWindows(sorted.subarray(0, kept), { drawBuckets, drawMicros, window, isShuffled });
   }
   const closing = new BatchClosing(kept);
   for (let bucket = 0; bucket < buckets.count; bucket += 1) {
@@ -50,20 +50,17 @@ export function formBatches(order: EpochOrder, context: FormingContext): FormedB
 
 function classifyDraws(
   order: EpochOrder,
-  { settings, lookup, buckets, speedOf }: FormingContext,
+  context: PlanContext,
   drawMicros: Float64Array,
   drawBuckets: Uint16Array,
 ): void {
+  const { lookup, speedOf, rowBuckets } = context;
   for (let position = 0; position < order.length; position += 1) {
     const item = order.itemAt(position);
-    const plainMicros = lookup.durationMicros(item);
     const speed = speedOf === undefined ? 1 : speedOf(item, order.passAt(position));
-    const micros = atSpeed(plainMicros, speed);
-    const bucket = buckets.bucketOf(micros, item);
+    const micros = atSpeed(lookup.durationMicros(item), speed);
     drawMicros[position] = micros;
-    const isLeftOut =
-      settings.oversized === 'drop' && bucket !== BEYOND_BUCKETS && !buckets.limitOf(bucket).fits(1, micros);
-    drawBuckets[position] = isLeftOut ? OVERSIZED : bucket;
+    drawBuckets[position] = rowBuckets?.[item] ?? classifyItem(item, micros, context);
   }
 }
 
@@ -89,44 +86,6 @@ function sortByBucket(drawBuckets: Uint16Array, bucketCount: number): { sorted: 
     next[slot]! += 1;
   }
   return { sorted, ends };
-}
-
-/** Some 19 hours: what is longer counts as equally long. */
-const MAX_SORTED_MICROS = 2 ** 36;
-
-/**
- * Orders the draws that a bucket gets within one window by duration, by turns upwards and downwards, so that what one window leaves to the next
- * is as long as what comes there.
- */
-function sortWindows(sorted: Uint32Array, drawBuckets: Uint16Array, drawMicros: Float64Array, window: number): void {
-  let start = 0;
-  for (let at = 1; at <= sorted.length; at += 1) {
-    const number = Math.floor(sorted[start]! / window);
-    const isSame =
-      at < sorted.length &&
-      drawBuckets[sorted[at]!] === drawBuckets[sorted[start]!] &&
-      Math.floor(sorted[at]! / window) === number;
-    if (isSame) continue;
-    sortByDuration(sorted.subarray(start, at), drawMicros, number % 2 === 0);
-    start = at;
-  }
-}
-
-function sortByDuration(draws: Uint32Array, drawMicros: Float64Array, isUpwards: boolean): void {
-  const count = draws.length;
-  const keyOf = (draw: number): number => {
-    const micros = Math.min(drawMicros[draw]!, MAX_SORTED_MICROS);
-    return isUpwards ? micros : MAX_SORTED_MICROS - micros;
-  };
-  if (MAX_SORTED_MICROS * count > Number.MAX_SAFE_INTEGER) {
-    draws.sort((one, other) => keyOf(one) - keyOf(other) || one - other);
-    return;
-  }
-  // A number that holds both the key and the place sorts many times faster than a comparison does.
-  const keys = new Float64Array(count);
-  for (let at = 0; at < count; at += 1) keys[at] = keyOf(draws[at]!) * count + at;
-  const before = draws.slice();
-  for (const [at, key] of keys.sort().entries()) draws[at] = before[key % count]!;
 }
 
 /** The draws at some positions of an order. */
@@ -162,7 +121,7 @@ class BatchClosing {
     end: number,
     sorted: Uint32Array,
     drawMicros: Float64Array,
-    { buckets, settings }: FormingContext,
+    { buckets, settings }: PlanContext,
   ): void {
     const limit = buckets.limitOf(bucket);
     let start = from;

@@ -1,4 +1,5 @@
 import { createBuckets, type Buckets } from './buckets.js';
+import { checkItems, type ItemLosses } from './check-items.js';
 import { createDrawStream, type DrawStream } from './epoch-order.js';
 import { ItemLookup, listPools } from './item-pools.js';
 import type { ItemTable } from './item-table.js';
@@ -16,6 +17,10 @@ export interface PlanContext {
   speedOf: SpeedOf | undefined;
   /** Draws of all items. */
   stream: DrawStream;
+  /** As of `CheckedItems`. */
+  rowBuckets: Uint16Array | undefined;
+  /** Items that no epoch has. */
+  losses: ItemLosses;
 }
 
 /** @throws what `createPlanner` does. */
@@ -29,12 +34,10 @@ export function createPlanContext(table: ItemTable, settings: PlanSettings, warn
       hint: 'Spell weights with fewer digits.',
     });
   }
+  const buckets = createBuckets(table, lookup, settings, warnings);
   return {
-    table,
-    settings,
-    lookup,
-    buckets: createBuckets(table, lookup, settings, warnings),
+    ...{ table, settings, lookup, buckets, stream },
     speedOf: settings.speeds.length === 0 ? undefined : createSpeedOf(settings.seed, settings.speeds),
-    stream,
+    ...checkItems({ table, settings, buckets }, warnings),
   };
 }

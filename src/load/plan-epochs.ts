@@ -1,7 +1,7 @@
 import { countWords } from '../count-words.js';
 import { UsageError } from '../errors.js';
 import type { BucketBins } from './batch-options.js';
-import { addLoss, checkItems, type ItemLosses } from './check-items.js';
+import { addLoss, type ItemLosses } from './check-items.js';
 import type { EpochPlan, LoaderState } from './epoch-plan.js';
 import { planExact } from './exact-plan.js';
 import type { ItemTable } from './item-table.js';
@@ -49,8 +49,7 @@ export function createPlanner(table: ItemTable, options: PlannerOptions): Planne
   const settings = settlePlanOptions(options);
   const warnings: PlanWarning[] = [];
   const context = createPlanContext(table, settings, warnings);
-  const losses = checkItems(context, warnings);
-  checkStrategy(context, losses, warnings);
+  checkStrategy(context, warnings);
   const { seed, worldSize } = settings;
   return {
     worldSize,
@@ -58,7 +57,7 @@ export function createPlanner(table: ItemTable, options: PlannerOptions): Planne
     bins: context.buckets.bins,
     warnings,
     shares: table.leaves.map(({ name }, leaf) => ({ name, share: context.stream.shares[leaf]! })),
-    losses,
+    losses: context.losses,
     speedOf: createSpeedOf(seed, settings.speeds),
     planEpoch: (epoch) => {
       if (!(Number.isSafeInteger(epoch) && epoch >= 0)) {
@@ -83,7 +82,7 @@ function planFrom(context: PlanContext, state: LoaderState): EpochPlan {
 }
 
 /** Tells what a strategy loses or repeats. */
-function checkStrategy({ table, settings }: PlanContext, losses: ItemLosses, warnings: PlanWarning[]): void {
+function checkStrategy({ table, settings, losses }: PlanContext, warnings: PlanWarning[]): void {
   const { strategy, worldSize, strict } = settings;
   if (strategy === 'exact' || worldSize === 1) return;
   const warning = strategy === 'replicate' ? repeatWarning(worldSize) : scatterWarning(table, worldSize, losses);

@@ -19,23 +19,28 @@ export function formUniform(
   order: EpochOrder,
   micros: number,
   { settings, buckets }: PlanContext,
-): { list: BatchList; lost: LostDraws[] } {
+): { list: BatchList; lost: LostDraws[]; batchItems: number } {
   const limit = buckets.limitOf(0);
   const full = Math.min(limit.fullCount(micros), Math.max(1, order.length));
   if (full === 0 && settings.oversized === 'drop') {
-    return { list: new UniformBatchList(firstDraws(order, 0), 1), lost: [{ reason: 'oversized', order }] };
+    return {
+      list: new UniformBatchList(firstDraws(order, 0), 1),
+      lost: [{ reason: 'oversized', order }],
+      batchItems: 1,
+    };
   }
   const size = Math.max(1, full);
   const rest = order.length % size;
   const isLeft = rest > 0 && settings.batchSize !== undefined && settings.lastBatch === 'drop';
-  if (!isLeft) return { list: new UniformBatchList(order, size), lost: [] };
+  if (!isLeft) return { list: new UniformBatchList(order, size), lost: [], batchItems: size };
   const kept = order.length - rest;
   const left: EpochOrder = {
     length: rest,
     itemAt: (position) => order.itemAt(kept + position),
     passAt: (position) => order.passAt(kept + position),
   };
-  return { list: new UniformBatchList(firstDraws(order, kept), size), lost: [{ reason: 'last_batch', order: left }] };
+  const list = new UniformBatchList(firstDraws(order, kept), size);
+  return { list, lost: [{ reason: 'last_batch', order: left }], batchItems: size };
 }
 
 function firstDraws(order: EpochOrder, length: number): EpochOrder {
