@@ -103,7 +103,7 @@ function extremes(values: Iterable<number>): [least: number, most: number] {
 }
 
 /** The unit that hours of a step are told in. */
-function timeUnit(mostHours: number): { name: string; perHour: number } {
+export function timeUnit(mostHours: number): { name: string; perHour: number } {
   if (mostHours >= 2) return { name: 'hours', perHour: 1 };
   return mostHours >= 2 / 60 ? { name: 'minutes', perHour: 60 } : { name: 'seconds', perHour: 3600 };
 }

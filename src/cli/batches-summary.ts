@@ -1,7 +1,7 @@
 import { countWords } from '../count-words.js';
 import type { PlanReport } from '../load/epoch-plan.js';
 import type { ItemTable, TableLosses } from '../load/item-table.js';
-import { shortSeconds } from './batch-charts.js';
+import { shortSeconds, timeUnit } from './batch-charts.js';
 import { count } from './cut-progress.js';
 import { alignColumns, number } from './sample-summary.js';
 
@@ -67,6 +67,9 @@ export function formatLosses({ reasons }: TableLosses): string[] {
 
 function formatEpochs(reports: readonly PlanReport[], worldSize: number): string[] {
   const reasons = [...new Set(reports.flatMap(({ lost }) => Object.keys(lost)))];
+  const unit = timeUnit(Math.max(0, ...reports.map((report) => stepHours(report).most)));
+  const inUnit = (value: number): string =>
+    `${(value * unit.perHour).toFixed(unit.perHour === 1 ? 3 : 1)} ${unit.name}`;
   const rows: [string, (report: PlanReport) => string][] = [
     [worldSize === 1 ? 'steps' : 'steps of each rank', ({ stepCount }) => count(stepCount)],
     ['batches', ({ batchCount }) => count(batchCount)],
@@ -74,9 +77,9 @@ function formatEpochs(reports: readonly PlanReport[], worldSize: number): string
     ['distinct items', ({ distinctItems }) => count(distinctItems)],
     ['audio', (report) => hours(report.hours)],
     ['padding', ({ paddingShare }) => percent(paddingShare)],
-    ['audio of a step, least', (report) => seconds(3600 * stepHours(report).least)],
-    ['audio of a step, mean', (report) => seconds(3600 * stepHours(report).mean)],
-    ['audio of a step, most', (report) => seconds(3600 * stepHours(report).most)],
+    ['audio of a step, least', (report) => inUnit(stepHours(report).least)],
+    ['audio of a step, mean', (report) => inUnit(stepHours(report).mean)],
+    ['audio of a step, most', (report) => inUnit(stepHours(report).most)],
     ['repeated to make steps equal', ({ padDraws }) => count(padDraws)],
     ...reasons.flatMap((reason): typeof rows => [
       [`not read, ${reason}`, ({ lost }) => count(lost[reason]?.items ?? 0)],
@@ -244,10 +247,6 @@ export function hours(value: number): string {
   if (value < 0.1) return `${Number((value * 3600).toPrecision(3))} s`;
   const [whole = '', fraction = ''] = value.toFixed(3).split('.');
   return `${count(Number(whole))}.${fraction} h`;
-}
-
-function seconds(value: number): string {
-  return value < 600 ? `${Number(value.toPrecision(3))} s` : hours(value / 3600);
 }
 
 /** `12.34%`. */

@@ -100,7 +100,7 @@ function formatTable({ holdings: { buckets }, batchSizes, memoryModel, areCharac
 function formatPadding({ bins, padding: { budget, oneBucketShare, share, hours: audio } }: BinsResult): string {
   const [before, after] = [audio / (1 - oneBucketShare), audio / (1 - share)];
   return (
-    `Batches of ${budget}: ${percent(oneBucketShare)} padding in one bucket, ${percent(share)} in ${bins.length}; ` +
+    `Batches of ${budget}: ${percent(oneBucketShare)} padding in one bucket, ${percent(share)} in ${bins.length};\n` +
     `${hours(after)} with padding in place of ${hours(before)}`
   );
 }
@@ -109,13 +109,14 @@ function formatMemory(model: MemoryModel, sizes: readonly ProposedBatchSize[]): 
   const { baseBytes, linearBytes, quadraticBytes, residualShare, reserveShare, limitBytes, points } = model;
   const formula = `${gigabytes(baseBytes)} + batch · (${megabytes(linearBytes)} · d + ${megabytes(quadraticBytes)} · d²)`;
   const lines = [
-    `Memory: ${formula}, d in seconds; ${points.length} points, off by ${percent(residualShare)} (root mean square)`,
-    `Limit: ${gigabytes(limitBytes)}, of which ${percent(reserveShare)} are kept free, as much as a point lay above the formula`,
+    `Memory: ${formula}, d in seconds;`,
+    `${points.length} points, off by ${percent(residualShare)} (root mean square). Of ${gigabytes(limitBytes)}`,
+    `${percent(reserveShare)} are kept free, as much as a point lay above the formula.`,
   ];
   const beyond = [...new Set(sizes.flatMap((size) => size.beyond))].map((what) => BEYOND_WORDS[what]);
   if (beyond.length > 0) {
     const words = beyond.join(', ').replace(/, (?=[^,]*$)/u, ' and ');
-    lines.push(`warning: * goes beyond what was measured, in ${words}: measure there before you rely on it`);
+    lines.push(`warning: * goes beyond what was measured, in ${words}:`, 'measure there before you rely on it');
   }
   return lines.join('\n');
 }

@@ -1,8 +1,9 @@
 import { UsageError } from '../errors.js';
 import type { BucketBins, PlanOptions } from '../load/batch-options.js';
 import { measureHoldings } from '../load/bucket-holdings.js';
+import type { ItemTable } from '../load/item-table.js';
 import { proposeBatchSize, readMemoryModel, type MemoryModel, type ProposedBatchSize } from '../load/memory-model.js';
-import { createPlanner, type Planner } from '../load/plan-epochs.js';
+import { createPlanner } from '../load/plan-epochs.js';
 import { binsAsJson, formatBins, formatBinsAsYaml, type BinsResult, type PaddingSaved } from './bins-summary.js';
 import type { BinsFlags } from './commands/bins.js';
 import type { CliContext } from './context.js';
@@ -29,11 +30,12 @@ export async function runBins(context: CliContext, flags: BinsFlags, paths: read
     const table = await openTable(context, { ...loading, tokenizer, needsTokens: needsTokens(flags, options) }, line);
     const planner = createPlanner(table, { ...options, worldSize: 1 });
     const bins = planner.bins ?? [longestSeconds(table.durationsMicros)];
+    const batchSizes = sizesOf(bins, flags.maxBatchDuration, model);
     const result: BinsResult = {
       ...{ table, bins, memoryModel: model, isInner: flags.inner, areCharacters: flags.tokenizer === undefined },
       holdings: measureHoldings(table, bins),
-      padding: comparePadding(planner, createPlanner(table, { ...limitsOf(flags), worldSize: 1 }), options),
-      batchSizes: sizesOf(bins, flags.maxBatchDuration, model),
+      padding: comparePadding(table, bins, batchSizes, flags),
+      batchSizes,
     };
     stdout.write(flags.json ? `${JSON.stringify(binsAsJson(result))}\n` : formatBinsAsYaml(result));
     if (!flags.quiet) {
@@ -78,18 +80,36 @@ function longestSeconds(durationsMicros: Float64Array): number {
   return durationsMicros.reduce((longest, micros) => Math.max(longest, micros), 0) / 1e6;
 }
 
-function comparePadding(planner: Planner, oneBucket: Planner, limits: PlanOptions): PaddingSaved {
-  const { maxDuration, batchDuration, quadraticDuration } = limits;
-  const report = planner.planEpoch(0).report();
+/** Of batches that limits bound where there are any, else of the proposed sizes: then those of the longest items go with one bucket. */
+function comparePadding(
+  table: ItemTable,
+  bins: BucketBins,
+  batchSizes: readonly ProposedBatchSize[] | undefined,
+  flags: BinsFlags,
+): PaddingSaved {
+  const hasLimits = flags.maxDuration !== undefined || flags.batchDuration !== undefined;
+  const sizes = hasLimits ? undefined : batchSizes?.map(({ batchSize }) => batchSize);
+  const limits = limitsOf(flags);
+  const one: PlanOptions = sizes === undefined ? limits : { batchSize: Math.min(...sizes) };
+  const several: PlanOptions = sizes === undefined ? { ...limits, bins } : { bins, bucketBatchSizes: sizes };
+  const { paddingShare, hours } = createPlanner(table, { ...several, worldSize: 1 })
+    .planEpoch(0)
+    .report();
+  const oneBucket = createPlanner(table, { ...one, worldSize: 1 })
+    .planEpoch(0)
+    .report();
+  const budget =
+    sizes === undefined ? describeLimits(limits) : `these sizes, or of ${Math.min(...sizes)} in one bucket`;
+  return { budget, oneBucketShare: oneBucket.paddingShare, share: paddingShare, hours };
+}
+
+function describeLimits({ maxDuration, batchDuration, quadraticDuration }: PlanOptions): string {
   const quadratic = quadraticDuration === undefined ? '' : ` (d + d²/${quadraticDuration})`;
-  const parts = [maxDuration, batchDuration === undefined ? undefined : `${batchDuration} s${quadratic}`];
-  const budget = parts.flatMap((part) => (part === undefined ? [] : [typeof part === 'number' ? `${part} s` : part]));
-  return {
-    budget: `at most ${budget.join(' and ')}`,
-    oneBucketShare: oneBucket.planEpoch(0).report().paddingShare,
-    share: report.paddingShare,
-    hours: report.hours,
-  };
+  const parts = [
+    ...(maxDuration === undefined ? [] : [`${maxDuration} s`]),
+    ...(batchDuration === undefined ? [] : [`${batchDuration} s${quadratic}`]),
+  ];
+  return `at most ${parts.join(' and ')}`;
 }
 
 /** @throws {UsageError} when not even one item of some bucket fits. */

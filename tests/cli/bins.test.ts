@@ -111,6 +111,11 @@ describe('cutroom bins', () => {
       bucket_batch_size: [12, 8, 6],
     });
     expect(stderr).toMatch(/ batch$/mu);
+    expect(stderr).toMatch(
+      /^Batches of these sizes, or of 6 in one bucket: [\d.]+% padding in one bucket, 0\.00% in 3;$/mu,
+    );
+    const limited = await bins(at('clumped.json'), '--max-batch-duration', '60', '--max-duration', '90');
+    expect(limited.stderr).toContain('Batches of at most 90 s: ');
     const small = await bins(at('clumped.json'), '--buckets', '3', '--max-batch-duration', '8');
     expect([small.exitCode, small.stdout]).toEqual([2, '']);
     expect(small.stderr).toContain('Not even one row of 9 s fits into a batch');
@@ -124,10 +129,10 @@ describe('cutroom bins', () => {
     const flags = ['--buckets', '3', '--max-batch-duration', 'auto', '--memory-model', model];
     const { stdout, stderr } = await bins(at('clumped.json'), ...flags);
     expect(parse(stdout)).toMatchObject({ bucket_batch_size: [16, 11, 9] });
-    expect(stderr).toContain('Memory: 1.00 GB + batch · (100 MB · d + 0 MB · d²), d in seconds; 4 points');
+    expect(stderr).toContain('Memory: 1.00 GB + batch · (100 MB · d + 0 MB · d²), d in seconds;\n4 points');
     expect(stderr).toMatch(/^ {2}0–5 s .* 9\.00 GB$/mu);
     expect(stderr).toMatch(/^ {2}7–9 s .* 9\.10 GB \*$/mu);
-    expect(stderr).toContain('warning: * goes beyond what was measured, in duration: measure there');
+    expect(stderr).toContain('warning: * goes beyond what was measured, in duration:\nmeasure there');
     const json = JSON.parse((await bins(at('clumped.json'), ...flags, '--json')).stdout) as { buckets: object[] };
     expect(json.buckets[2]).toMatchObject({ beyond_measured: ['seconds'] });
     writeFileSync(model, JSON.stringify({ points: points.slice(1), limitBytes: 9.2e9 }));

@@ -103,7 +103,7 @@ export const binsCommand = buildCommand<BinsFlags, string[], CliContext>({
       ...ROW_FLAGS,
       maxDuration: {
         ...LIMIT_FLAGS.maxDuration,
-        brief: 'Batches that padding is told for: longest item · items [600]',
+        brief: 'Batches that padding is told for: longest item · items [600, or the batch sizes that are asked for]',
       },
       batchDuration: LIMIT_FLAGS.batchDuration,
       quadraticDuration: LIMIT_FLAGS.quadraticDuration,
