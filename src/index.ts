@@ -104,7 +104,7 @@ export { planSample } from './sample/plan-sample.js';
 export type { PlannedSample } from './sample/plan-sample.js';
 export type { SampleContext, SampleOptions, SampleProgress } from './sample/sample-options.js';
 export type { Draw, SampledGroup, SamplePlan } from './sample/sample-plan.js';
-export { figuresOf } from './sample/sample-figures.js';
+export { figuresOf, removedFilesOf } from './sample/sample-figures.js';
 export type { GroupFigures, SampleFigures } from './sample/sample-figures.js';
 export { rowOfDraw } from './sample/draw-row.js';
 export type { DrawRow } from './sample/draw-row.js';
