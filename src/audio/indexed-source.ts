@@ -56,7 +56,7 @@ export class IndexedSource implements BlockSource {
     const index = this.#index;
     if (firstFrame >= index.totalFrames) return index.totalFrames;
     const needed = index.packetAt(firstFrame);
-    const start = needed < 0 ? -1 : this.#method.findStart(index, needed);
+    const start = needed < 0 ? -1 : this.#method.findStart(index, needed, this.#file);
     if (start < index.firstPacket) return this.#fromStart.decode(firstFrame, take);
     this.#resetDecoder();
     const packets = index.stream(this.#file, start);

@@ -1,7 +1,8 @@
+import type { FileChunks } from './file-chunks.js';
 import type { PacketIndex } from './packet-index.js';
 
 /** Where decoding begins so that a packet comes out as it does when all that stands before it is decoded. */
-export type FindStart = (index: PacketIndex, packet: number) => number;
+export type FindStart = (index: PacketIndex, packet: number, file: FileChunks) => number;
 
 /** What a frame of MP3 may borrow from the main data of those before it (ISO/IEC 11172-3, section 2.4.2.7), and a little more. */
 const RESERVOIR_BYTES = 600;
@@ -21,16 +22,6 @@ export const mp3Start: FindStart = (index, packet) => {
     bytes += Math.max(4, index.sizeOf(start - 1) - FRAME_OVERHEAD_BYTES);
   }
   return start;
-};
-
-/**
- * In Opus (CELT): the energy of a band is told relative to the frame before, of which 0.5 to 0.9 counts by the length of frames (RFC
- * 6716, section 4.3.2.1). After so many frames of 48 kHz less than the last bit of a float is left of it.
- */
-const OPUS_PREROLL_FRAMES = 0.8 * 48_000;
-
-export const opusStart: FindStart = (index, packet) => {
-  return index.packetAt(index.startOf(packet) - OPUS_PREROLL_FRAMES);
 };
 
 /** A block of Vorbis overlaps the one before it, and nothing else of the past is remembered (Vorbis I, section 4.3.8). */

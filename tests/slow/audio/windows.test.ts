@@ -49,7 +49,9 @@ describe('WindowReader', () => {
       for (let k = 0; k < 60; k += 1) {
         const first = Math.floor(hashUniform(k, bitRate) * (whole.frames - 3000));
         const { waveform } = reader.read(file, first, 3000);
-        expect([first, worstDifference(waveform, whole.samples.subarray(first, first + 3000))]).toEqual([first, 0]);
+        const difference = worstDifference(waveform, whole.samples.subarray(first, first + 3000));
+        // What fades of the audio before in Opus; all else is alike to the last bit.
+        expect(difference, `at ${first}`).toBeLessThanOrEqual(codec === 'libopus' ? 2 ** -17 : 0);
       }
     },
   );
