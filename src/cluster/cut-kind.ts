@@ -13,8 +13,14 @@ const DIGITS = 5;
 export const cutKind: TaskKind = {
   name: 'cut',
 
-  async plan(request, folder, { division, signal, onProgress, environment }) {
-    return await planCutTasks(request as CutOptions, folder, { division, signal, onRows: onProgress, environment });
+  async plan(request, folder, { division, signal, onProgress, onWarning, environment }) {
+    return await planCutTasks(request as CutOptions, folder, {
+      division,
+      signal,
+      onRows: onProgress,
+      onWarning,
+      environment,
+    });
   },
 
   async run(plan, task, context) {

@@ -96,6 +96,14 @@ export class PlanTable {
     };
   }
 
+  offsetAt(index: number): number {
+    return this.#offsets.at(index);
+  }
+
+  lengthAt(index: number): number {
+    return this.#lengths.at(index);
+  }
+
   decodedMicrosAt(index: number): number {
     return this.#decoded.at(index);
   }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { CanceledError, UsageError } from '../errors.js';
-import { readLineAt } from '../manifest/lines.js';
 import { writeFileAtomic } from '../run/atomic-file.js';
 import type { ChunkWriter } from '../run/atomic-file.js';
 import { formatJournalLine } from '../run/journal-reader.js';
@@ -14,6 +13,8 @@ import { makePlan } from './make-plan.js';
 import type { MakePlanContext } from './make-plan.js';
 import { resolveCutOptions } from './options.js';
 import type { CutOptions, ResolvedCutOptions } from './options.js';
+import { rowsInOrder } from './rows-in-order.js';
+import { findListFault } from './shard-files.js';
 import { checkShardCount } from './sharding.js';
 import { TASK_PLAN_FILES, TASK_PLAN_FORMAT } from './task-plan.js';
 import type { RecordingLine, TaskPlanFacts } from './task-plan.js';
@@ -23,6 +24,8 @@ import type { DropCounts, FailureRecord } from './types.js';
 /** What planning for many machines is given beside the options. */
 export interface PlanTasksContext extends Omit<MakePlanContext, 'onFailure'> {
   division: TaskDivision;
+  /** Takes what is worth knowing before the work begins. */
+  onWarning?: ((message: string) => void) | undefined;
 }
 
 const MICROS_AN_HOUR = 3_600_000_000;
@@ -50,6 +53,8 @@ export async function planCutTasks(
       hint: 'Leave --dry-run out, or run it on this machine.',
     });
   }
+  const listFault = resolved.outputs.isSharded ? findListFault(resolved.outputs) : undefined;
+  if (listFault !== undefined) context.onWarning?.(`no list of the shards is written: ${listFault}`);
   const failures: FailureRecord[] = [];
   const { plan, identity } = await makePlan(resolved, { ...context, onFailure: (failure) => failures.push(failure) });
   try {
@@ -139,7 +144,7 @@ async function writeRecordings(
     await writeFileAtomic(path.join(folder, TASK_PLAN_FILES.rows), async (writeRow) => {
       let unit = 0;
       let offset = 0;
-      for await (const row of rowsOf(plan, order)) {
+      for (const row of rowsInOrder(plan)) {
         if (signal?.aborted === true) throw new CanceledError('Planning was canceled', { cause: signal.reason });
         if (isStart.has(unit)) offsets.push(recordingsBytes);
         await put(order[unit]!, { offset, length: row.length, checksum: crc32(row) });
@@ -169,32 +174,6 @@ const NEWLINE = Buffer.from('\n');
 async function writeLine(write: ChunkWriter, row: Buffer): Promise<void> {
   await write(row);
   await write(NEWLINE);
-}
-
-/** Rows that lie close together are read at once, up to about so many bytes. */
-const READ_BYTES = 1 << 20;
-
-/** The rows of recordings as they stand in the manifest; each holds until the next is asked for. */
-async function* rowsOf(plan: CutPlan, order: Uint32Array): AsyncGenerator<Buffer> {
-  const { table, handle, settings } = plan.parts;
-  const placeOf = (unit: number): { start: number; end: number } => {
-    const { offsetBytes, lengthBytes } = table.at(order[unit]!);
-    return { start: offsetBytes, end: offsetBytes + lengthBytes };
-  };
-  for (let unit = 0; unit < order.length;) {
-    const places = [placeOf(unit)];
-    const { start } = places[0]!;
-    for (let next = unit + 1; next < order.length; next += 1) {
-      const place = placeOf(next);
-      const { end } = places.at(-1)!;
-      if (place.start < end || place.start - end > READ_BYTES / 16 || place.end - start > READ_BYTES) break;
-      places.push(place);
-    }
-    const { end } = places.at(-1)!;
-    const bytes = await readLineAt(handle, settings.inputManifest, start, end - start);
-    for (const place of places) yield bytes.subarray(place.start - start, place.end - start);
-    unit += places.length;
-  }
 }
 
 function describeRecording(plan: CutPlan, index: number, { offset, length, checksum }: KeptRow): RecordingLine {

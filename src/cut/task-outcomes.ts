@@ -81,7 +81,7 @@ export class OutcomesReader {
       this.#isBegun = true;
     }
     const record = await this.#read();
-    if (record.kind !== 'recording') throw foreign(this.#file);
+    if (record.kind !== 'recording') throw endsEarly(this.#file);
     return { ...record, attempts: 0 };
   }
 
@@ -91,7 +91,7 @@ export class OutcomesReader {
 
   async #read(): Promise<OutcomesLine> {
     const step = await this.#records.next();
-    if (step.done === true) throw foreign(this.#file);
+    if (step.done === true) throw endsEarly(this.#file);
     return step.value as OutcomesLine;
   }
 }
@@ -102,6 +102,10 @@ function describeFile(folder: string): LinesFile {
 
 function isSame(a: OutcomesHead, b: OutcomesHead): boolean {
   return a.hash === b.hash && a.first === b.first && a.end === b.end;
+}
+
+function endsEarly(file: LinesFile): InputError {
+  return new InputError(`Cannot read "${file.path}": it ends before its task does`, file);
 }
 
 function foreign(file: LinesFile): InputError {

@@ -154,13 +154,17 @@ class TarCursor {
 
   /** @throws {InputError} when there is no such member, or the tar cannot be read. */
   async find(name: string): Promise<TarMember> {
+    const hint = `Remove "${path.dirname(this.path)}" and run the task again.`;
     for (;;) {
-      const step = await this.#members.next();
+      const step = await this.#members.next().catch((error: unknown) => {
+        if (!(error instanceof InputError)) throw error;
+        throw new InputError(error.message, { path: this.path, hint, cause: error });
+      });
       if (step.done !== true && step.value.name === name) return step.value;
       if (step.done === true || compareCodePoints(step.value.name, name) > 0) {
         throw new InputError(`Cannot take ${JSON.stringify(name)} from "${this.path}": it is not there`, {
           path: this.path,
-          hint: `Remove "${path.dirname(this.path)}" and run the task again.`,
+          hint,
         });
       }
     }

@@ -1,6 +1,9 @@
 // Cuts that are divided into tasks, run in this process.
 import { mkdir, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { finishCutTasks } from '#cutroom/cut/finish-tasks.js';
 import type { FinishedTasks, FinishTasksContext } from '#cutroom/cut/finish-tasks.js';
 import type { CutOptions } from '#cutroom/cut/options.js';
@@ -39,7 +42,7 @@ export class DividedCut {
     if (extent === undefined) throw new RangeError(`no task ${task}`);
     const outcome = await runCutTask(this.folder, extent, this.folderOf(task), {
       hash: this.planned.hash,
-      jobs: 2,
+      jobs: 1,
       signal: new AbortController().signal,
       mappings: [],
       recordingTimeoutSeconds: 60,
@@ -49,7 +52,22 @@ export class DividedCut {
     return outcome;
   }
 
-  /** In no particular order. */
+  /** Runs a task in a process of its own, which is killed when so many of its recordings are done; answers by what it ended. */
+  async runAndDie(task: number, dieAtUnits: number): Promise<NodeJS.Signals | null> {
+    const extent = this.planned.extents[task];
+    return await drive({ ...this.#place, extent, outputFolder: this.folderOf(task), dieAtUnits });
+  }
+
+  /** Makes the finals in a process of its own, which is killed at that share of the recordings. */
+  async finishAndDie(dieAtShare: number): Promise<NodeJS.Signals | null> {
+    return await drive({ ...this.#place, options: this.#options, tasks: [...this.done.keys()], dieAtShare });
+  }
+
+  get #place(): { folder: string; hash: string } {
+    return { folder: this.folder, hash: this.planned.hash };
+  }
+
+  /** The last first: the order is of no account. */
   async runAll(changes: Partial<CutTaskContext> = {}): Promise<void> {
     for (const { task } of this.planned.extents.toReversed()) await this.run(task, changes);
   }
@@ -70,4 +88,11 @@ export class DividedCut {
       },
     );
   }
+}
+
+async function drive(asked: object): Promise<NodeJS.Signals | null> {
+  const program = fileURLToPath(new URL('cut-task-driver.js', import.meta.url));
+  const child = spawn(process.execPath, [program, JSON.stringify(asked)], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [, signal] = (await once(child, 'close')) as [unknown, NodeJS.Signals | null];
+  return signal;
 }
