@@ -10,8 +10,11 @@ export interface ProcessDecoderOptions {
   jobs: number;
   /** A process that says nothing for so long counts as hung. */
   silenceMs: number;
+  /** What they run; tests have one of their own. */
+  program?: URL;
 }
 
+const PROGRAM = new URL('./decode-process.js', import.meta.url);
 /** A message to a process costs as much as decoding a tenth of a second. */
 const GROUP_ITEMS = 16;
 /** Some seconds of audio, encoded. */
@@ -26,11 +29,10 @@ export class ProcessDecoder implements UtteranceDecoder {
   readonly #pool: ProcessPool;
   #closing: Promise<void> | undefined;
 
-  constructor({ jobs, silenceMs }: ProcessDecoderOptions) {
+  constructor({ jobs, silenceMs, program = PROGRAM }: ProcessDecoderOptions) {
     this.#jobs = jobs;
     // One more for each process, so that none waits until what it left was read.
     this.#slots = new DecodeSlots(2 * jobs);
-    const program = new URL('./decode-process.js', import.meta.url);
     this.#pool = new ProcessPool({ program, size: jobs, silenceMs, inheritedFiles: this.#slots.files });
     // What fails here fails in the first call of `decode`, too, which says so.
     for (let job = 0; job < jobs; job += 1) this.#pool.run({ slot: 0, requests: [] }).catch(() => undefined);
