@@ -144,10 +144,14 @@ export function removeOtherIndexes(folder: string, recordings: Iterable<string>)
   for (const recording of recordings) kept.add(indexName(recording));
   for (const name of readdirSync(folder)) {
     const file = path.join(folder, name);
-    const isOther = name.endsWith(INDEX_SUFFIX) && !kept.has(name);
-    if (isOther || (name.endsWith(PARTIAL_SUFFIX) && isOld(file))) rmSync(file, { force: true });
+    const isOther = INDEX_NAME.test(name) && !kept.has(name);
+    if (isOther || (PARTIAL_NAME.test(name) && isOld(file))) rmSync(file, { force: true });
   }
 }
+
+/** Whatever else somebody has put there is left alone. */
+const INDEX_NAME = /^[0-9a-f]{40}\.index$/u;
+const PARTIAL_NAME = /^[0-9a-f]{40}\.\d+-\d+\.index\.partial$/u;
 
 function isOld(file: string): boolean {
   const stats = statSync(file, { throwIfNoEntry: false });

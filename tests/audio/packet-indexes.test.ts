@@ -1,5 +1,14 @@
 // Where packets lie in compressed files: found without keeping the event loop, kept for the next process, and found anew where that is of no use.
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -219,11 +228,14 @@ describe('IndexFolder', () => {
     const store = new IndexFolder(kept, undefined);
     await keepIndex(long, 1, store, turn);
     writeFileSync(path.join(kept, `${'0'.repeat(40)}.index`), '');
-    writeFileSync(path.join(kept, 'notes.txt'), '');
+    writeFileSync(path.join(kept, 'own.index'), '');
+    const partials = ['1-1', '1-2'].map((name) => path.join(kept, `${'0'.repeat(40)}.${name}.index.partial`));
+    for (const partial of partials) writeFileSync(partial, '');
+    utimesSync(partials[0] ?? '', 1, 1);
     removeOtherIndexes(kept, [long]);
-    expect(readdirSync(kept)).toHaveLength(2);
+    expect(readdirSync(kept)).toHaveLength(3);
     removeOtherIndexes(kept, []);
-    expect(readdirSync(kept)).toEqual(['notes.txt']);
+    expect(readdirSync(kept)).toEqual([path.basename(partials[1] ?? ''), 'own.index']);
     removeOtherIndexes(path.join(folder, 'none'), []);
     expect(existsSync(path.join(folder, 'none'))).toBe(false);
   });

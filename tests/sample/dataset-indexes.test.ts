@@ -42,7 +42,7 @@ describe('scan()', () => {
     };
     expect(await again()).toMatchObject({ kind: 'unchanged', indexedFiles: 0 });
     truncateSync(path.join(indexes, name), 100);
-    writeFileSync(path.join(indexes, 'f.index'), '');
+    writeFileSync(path.join(indexes, `${'f'.repeat(40)}.index`), '');
     expect(await again()).toMatchObject({ kind: 'unchanged', indexedFiles: 1 });
     expect(notices).toEqual([`The index "${path.join(indexes, name)}" of "${long}" is made anew: it is damaged`]);
     expect(readdirSync(indexes)).toEqual([name]);
