@@ -179,11 +179,17 @@ function shardsToMake(plan: PlanFile, { splitStart = 0, splitEnd }: BuildOptions
   return Array.from({ length: end - splitStart }, (_, index) => splitStart + index);
 }
 
-function failedOfAll({ failedRows, failedMembers, rowsRead }: BuildSummary): FailureCounts {
+/** What the limit is held against where the whole dataset is there. */
+export function failedOfAll({ failedRows, failedMembers, rowsRead }: BuildSummary): FailureCounts {
   return { rows: sumCounts(failedRows), members: sumCounts(failedMembers), of: rowsRead };
 }
 
-function failedOfPart(plan: PlanFile, shards: readonly number[], failuresOf: (shard: number) => number): FailureCounts {
+/** The same of some shards. */
+export function failedOfPart(
+  plan: PlanFile,
+  shards: readonly number[],
+  failuresOf: (shard: number) => number,
+): FailureCounts {
   const counts = { rows: 0, members: 0, of: 0 };
   for (const shard of shards) {
     counts.members += failuresOf(shard);
@@ -192,7 +198,11 @@ function failedOfPart(plan: PlanFile, shards: readonly number[], failuresOf: (sh
   return counts;
 }
 
-function isWithin(failed: FailureCounts, { onError = 'fail', maxFailures = { count: 0 } }: BuildOptions): boolean {
+/** Whether no more failed than is allowed. */
+export function isWithin(
+  failed: FailureCounts,
+  { onError = 'fail', maxFailures = { count: 0 } }: BuildOptions,
+): boolean {
   if (onError === 'skip') return true;
   const failures = failed.rows + failed.members;
   if ('count' in maxFailures) return failures <= maxFailures.count;

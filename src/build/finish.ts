@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { formatShardLine, hoursOfMicros } from '../manifest/shard-list.js';
 import { removeFile, writeFileAtomic } from '../run/atomic-file.js';
+import type { TaskOutcome } from '../run/task.js';
 import { readFinishedMetrics, requireSize } from '../shard/finished-dataset.js';
 import { clearWork, readOutcomes } from '../shard/outcome-file.js';
 import type { ShardOutcome } from '../shard/outcome.js';
@@ -55,6 +56,8 @@ export interface FinishedBuild {
   summary: BuildSummary;
   /** Members of each shard that could not be made. */
   failedMembers: readonly number[];
+  /** What came of the shards [first, end). */
+  outcomeOf(first: number, end: number): TaskOutcome;
 }
 
 /**
@@ -72,7 +75,20 @@ export async function readFinished(plan: PlanFile, outputs: BuildOutputs): Promi
   return {
     summary: summarizeMetrics(metrics, plan),
     failedMembers: metrics.shards.map(({ failed_members: failed }) => failed),
+    outcomeOf: (first, end) => sumShards(metrics.shards.slice(first, end)),
   };
+}
+
+function sumShards(shards: BuildMetrics['shards']): TaskOutcome {
+  const sums = { audioSeconds: 0, bytes: 0 };
+  let failed = 0;
+  for (const { duration_sec: seconds, tar_bytes: tarBytes, manifest_bytes: manifestBytes, failed_members } of shards) {
+    sums.audioSeconds += seconds;
+    sums.bytes += tarBytes + manifestBytes;
+    failed += failed_members;
+  }
+  // The metrics count failures of a shard, and tell their reasons of all shards alone.
+  return { units: shards.length, ...sums, failures: failed === 0 ? {} : { failed_member: failed } };
 }
 
 function summarizeMetrics(metrics: BuildMetrics, plan: PlanFile): BuildSummary {
@@ -94,6 +110,11 @@ function summarizeMetrics(metrics: BuildMetrics, plan: PlanFile): BuildSummary {
   };
 }
 
+/** The list of the shards that are there of a dataset whose others were given up. */
+export function salvagedListPath({ folder }: BuildOutputs): string {
+  return path.join(folder, 'data.salvaged.lst');
+}
+
 /** The list of the shards of one run among several. */
 export function partListPath({ folder }: BuildOutputs, start: number, end: number): string {
   return path.join(folder, `data.${start}-${end}.lst`);
@@ -106,11 +127,11 @@ export async function removePartLists({ folder }: BuildOutputs): Promise<void> {
   }
 }
 
-/** Writes a list of shards, by what came of them. */
+/** Writes a list of shards, by what came of them; `folder` is how it names the output folder. */
 export async function writeList(
   file: string,
   plan: PlanFile,
-  { folder }: BuildOutputs,
+  { folder }: { folder: string },
   outcomes: readonly ShardOutcome[],
 ): Promise<void> {
   await writeFileAtomic(file, async (write) => {
@@ -130,12 +151,13 @@ export async function writeList(
 /**
  * Ends a dataset whose shards are all there: list, failures, and last the metrics, which say that it is whole.
  *
+ * @param how `listedFolder` is how the list names the output folder, where that is another name
  * @returns the summary; undefined while shards are missing
  */
 export async function finishBuild(
   plan: PlanFile,
   outputs: BuildOutputs,
-  { noLst }: { noLst: boolean },
+  { noLst, listedFolder = outputs.folder }: { noLst: boolean; listedFolder?: string | undefined },
   context: BuildLockContext,
 ): Promise<BuildSummary | undefined> {
   return await withBuildLock('finish.lock', context, async () => {
@@ -145,7 +167,8 @@ export async function finishBuild(
     const found = await readOutcomes(plan, outputs.workFolder);
     const outcomes = found.filter((outcome) => outcome !== undefined);
     if (outcomes.length < found.length) return undefined;
-    if (!noLst) await writeList(outputs.list, plan, outputs, outcomes);
+    if (!noLst) await writeList(outputs.list, plan, { folder: listedFolder }, outcomes);
+    await removeFile(salvagedListPath(outputs));
     await writeFileAtomic(outputs.failures, async (write) => {
       for (const failure of plan.failures()) await write(`${JSON.stringify(failure)}\n`);
       for (const { failures } of outcomes) {

@@ -6,6 +6,8 @@ export async function loadKind(name: KindName): Promise<TaskKind> {
   switch (name) {
     case 'cut':
       return (await import('./cut-kind.js')).cutKind;
+    case 'build':
+      return (await import('./build-kind.js')).buildKind;
     default:
       throw new UsageError(`The plan is of ${JSON.stringify(name)}, which this version does not know`);
   }

@@ -4,6 +4,7 @@ import { describeInvalid } from './invalid-samples.js';
 import type { ByteSink } from '../audio/snippet-encoder.js';
 import type { ConvertedFacts, OnPosition } from '../audio/convert-recording.js';
 import { OutputError } from '../errors.js';
+import { mapPath, type PathMapping } from '../run/path-map.js';
 import { memberNameFault } from '../tar/member-name.js';
 import { writeFailure } from '../tar/write-failure.js';
 import type { AudioLength } from './item-duration.js';
@@ -41,6 +42,8 @@ export interface ItemMakerParts {
   target: AudioTarget;
   /** Absolute folder that relative paths are joined to. */
   base: string;
+  /** Folders that this machine has elsewhere than the plan says. */
+  mappings: readonly PathMapping[];
   /** The file that audio is copied to where it lies in a tar and has to be decoded. */
   spoolPath: string;
   onPosition: OnPosition;
@@ -86,6 +89,11 @@ export class ItemMaker {
 
   /** Where the audio of an item is on this machine. */
   pathOf(item: PlannedItem): string {
+    return mapPath(this.plannedPathOf(item), this.#parts.mappings);
+  }
+
+  /** Where the plan says that it is. */
+  plannedPathOf(item: PlannedItem): string {
     return path.isAbsolute(item.path) ? item.path : path.join(this.#parts.base, item.path);
   }
 

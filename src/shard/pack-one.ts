@@ -73,6 +73,7 @@ async function makeFiles(parts: PackOneParts, shard: number, signal: AbortSignal
       folder,
       workFolder,
       base: parts.base ?? plan.header.base,
+      mappings: parts.mappings,
       dead,
       checkpointMs,
       patienceMs: silenceSeconds * 1000,

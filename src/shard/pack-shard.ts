@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { countWords } from '../count-words.js';
 import { CutroomError, InputError } from '../errors.js';
 import { partialPath, sizeOf } from '../run/atomic-file.js';
+import type { PathMapping } from '../run/path-map.js';
 import type { Report } from '../run/pool-child.js';
 import { AtFile, NO_ITEM } from './at-file.js';
 import { microsOf, plannedMicros, spellDuration } from './item-duration.js';
@@ -36,6 +37,8 @@ export interface PackShardJob {
   folder: string;
   workFolder: string;
   base: string;
+  /** Default: none. */
+  mappings?: readonly PathMapping[] | undefined;
   dead: readonly DeadItem[];
   checkpointMs: number;
   /** How long an earlier process that still writes this shard is waited for. */
@@ -162,6 +165,7 @@ class ShardPacking {
       stream: files.writer.members,
       target: plan.header.audio,
       base: job.base,
+      mappings: job.mappings ?? [],
       spoolPath,
       onPosition: (frames, rate) => this.#reportPosition((frames / rate) * 1e6),
       onBytes: () => this.#reportNowAndThen(),
@@ -215,7 +219,7 @@ class ShardPacking {
       writer.addRow(item.row[0] + duration + item.row[1]);
       this.#tally.addRow(microsOf(duration));
     } catch (error) {
-      const failure = describeFault(error, audioPath);
+      const failure = asPlanned(describeFault(error, audioPath), audioPath, maker.plannedPathOf(item));
       writer.members.drop();
       this.#tally.addFailure(this.#failureOf(item, failure));
       if (item.how !== 'share' && this.#shared.has(item.member)) this.#tally.share(item.member, { failure });
@@ -331,6 +335,11 @@ async function sizesOf(tar: string, manifest: string): Promise<ShardSizes> {
 
 function isAtLeast(sizes: ShardSizes, least: ShardSizes): boolean {
   return sizes.tarBytes >= least.tarBytes && sizes.manifestBytes >= least.manifestBytes;
+}
+
+/** What is written down of a failure depends on no machine. */
+function asPlanned(failure: ItemFailure, here: string, planned: string): ItemFailure {
+  return here === planned ? failure : { ...failure, message: failure.message.replaceAll(here, () => planned) };
 }
 
 function describeDeath({ reason, how }: DeadItem, audioPath: string): ItemFault {

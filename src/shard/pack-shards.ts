@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { CanceledError, OutputError } from '../errors.js';
 import { ensureFolder } from '../run/atomic-file.js';
+import type { PathMapping } from '../run/path-map.js';
 import { orderedMap } from '../run/ordered-map.js';
 import { ProcessPool } from '../run/process-pool.js';
 import { inspectShard, sweepShard } from './earlier-shard.js';
@@ -19,8 +20,12 @@ export interface PackShardsOptions {
   workFolder: string;
   /** Absolute folder that relative paths of audio are joined to, in place of the plan's. */
   base?: string | undefined;
+  /** Folders of audio that this machine has elsewhere than the plan says; failures keep to what the plan says. Default: none. */
+  mappings?: readonly PathMapping[] | undefined;
   /** Which shards of the plan to make, from 0. */
   shards: readonly number[];
+  /** `digestShards` of the shards, which are then contiguous, as the plan was made: they alone are looked at, and not the whole plan. */
+  digest?: string | undefined;
   /** How many shards are made at once, each in a process of its own. */
   jobs: number;
   /** A process that says nothing for so long counts as hung; the item that it was at fails. */
@@ -52,7 +57,7 @@ export async function packShards(options: PackShardsOptions): Promise<ShardOutco
     if (plan.shards[shard] === undefined) throw new RangeError(`There is no shard ${shard} in "${plan.path}"`);
   }
   if (signal?.aborted === true) throw stopped(signal.reason);
-  await plan.verify();
+  await verifyPlan(options);
   const outcomes = new Map<number, ShardOutcome>();
   for (const shard of new Set(shards)) {
     const outcome = await inspectShard(options, shard);
@@ -81,6 +86,12 @@ export async function packShards(options: PackShardsOptions): Promise<ShardOutco
   }
   meter.finish();
   return shards.map((shard) => outcomes.get(shard)!);
+}
+
+async function verifyPlan({ plan, digest, shards }: PackShardsOptions): Promise<void> {
+  if (digest === undefined) return await plan.verify();
+  const [first = 0] = shards;
+  if (plan.digestShards(first, first + shards.length) !== digest) throw plan.damagedError();
 }
 
 async function packMissing(

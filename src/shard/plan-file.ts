@@ -179,6 +179,45 @@ export class PlanFile {
     if (!isWhole || hash.digest('hex') !== this.hash) throw this.#damaged();
   }
 
+  /**
+   * SHA-256, in hex, of what a stretch of shards is made by: to look at it alone, where whoever made the plan has looked at all of it.
+   *
+   * @throws {InputError} when the file cannot be read or is too short.
+   */
+  digestShards(first: number, end: number): string {
+    const shards = this.shards.slice(first, end);
+    const hash = createHash('sha256').update(hashedPart(this.header));
+    for (const { tar, manifest, itemCount } of shards) hash.update(`${tar}\n${manifest}\n${itemCount}\n`);
+    let file: number;
+    try {
+      file = openSync(this.path, 'r');
+    } catch (error) {
+      throw new InputError(`Cannot read the plan "${this.path}": ${errorMessage(error)}`, {
+        path: this.path,
+        cause: error,
+      });
+    }
+    try {
+      const chunk = Buffer.allocUnsafe(READ_BYTES);
+      for (const { offsetBytes, sizeBytes } of shards) {
+        for (let read = 0; read < sizeBytes;) {
+          const got = readSync(file, chunk, 0, Math.min(READ_BYTES, sizeBytes - read), offsetBytes + read);
+          if (got === 0) throw this.#damaged();
+          hash.update(chunk.subarray(0, got));
+          read += got;
+        }
+      }
+    } finally {
+      closeSync(file);
+    }
+    return hash.digest('hex');
+  }
+
+  /** The error for a plan that is not what was written. */
+  damagedError(): InputError {
+    return this.#damaged();
+  }
+
   /** The places in the index are not hashed themselves: they must lie one behind the other. */
   #isContiguous(): boolean {
     let end = this.#failures.offsetBytes + this.#failures.sizeBytes;
