@@ -13,8 +13,6 @@ export interface DrawStream {
   orderOf(epoch: number): EpochOrder;
   /** Of each pool: its share of the draws. */
   shares: readonly number[];
-  /** False where weights are spelled too finely. */
-  isExact: boolean;
 }
 
 /** Makes a mixture of weights, or gives one that is there already: of fine weights one takes 24 MB. */
@@ -45,7 +43,6 @@ export function createDrawStream(
       drawCount,
       orderOf: (epoch) => new PoolOrder(pool!, settings, epoch * drawCount, drawCount),
       shares: pools.map((each) => (each === pool ? 1 : 0)),
-      isExact: true,
     };
   }
   return filled[0]!.leaf.weight === undefined
@@ -75,7 +72,7 @@ function emptyStream(poolCount: number): DrawStream {
     itemAt: (position) => outside(position),
     passAt: (position) => outside(position),
   };
-  return { drawCount: 0, orderOf: () => order, shares: Array.from({ length: poolCount }, () => 0), isExact: true };
+  return { drawCount: 0, orderOf: () => order, shares: Array.from({ length: poolCount }, () => 0) };
 }
 
 function outside(position: number): never {
@@ -159,7 +156,6 @@ function flatStream(pools: readonly ItemPool[], settings: PlanSettings): DrawStr
     drawCount,
     orderOf: (epoch) => new PoolOrder(all, settings, epoch * drawCount, drawCount),
     shares: pools.map((pool) => pool.length / total),
-    isExact: true,
   };
 }
 
@@ -201,7 +197,6 @@ function mixedStream(
       };
     },
     shares: pools.map((pool) => (filled.includes(pool) ? balance.weights[filled.indexOf(pool)]! / balance.period : 0)),
-    isExact: balance.isExact,
   };
 }
 

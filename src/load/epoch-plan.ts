@@ -43,21 +43,23 @@ export interface EpochPlan {
 
 /** A plan in figures. */
 export interface PlanReport {
-  /** Draws, and distinct items among them. */
+  /** Draws that ranks get, and distinct items among them; without those that are repeated to make steps equal. */
   draws: number;
   distinctItems: number;
+  /** Items of all sources; Infinity where one has no end. */
   items: number;
+  /** Hours of audio of the draws, at their speed; copies are not counted. */
   hours: number;
   stepCount: number;
   batchCount: number;
   /** 1 - audio / (longest · count) over all batches. */
   paddingShare: number;
-  /** Items that no rank gets in this epoch, and hours of them, by reason: `oversized`, `beyond_buckets`, `last_batch`, `scatter`, `first_exhausted`. */
+  /** Items that no rank gets in this epoch, and hours of them, by reason: `oversized`, `beyond_buckets`, `last_batch`, `scatter`, `first_exhausted`, `epoch_items`. */
   lost: Readonly<Record<string, { items: number; hours: number }>>;
   /** Draws that repeat an item to make steps equal. */
   padDraws: number;
   buckets: readonly BucketReport[];
-  /** Hours over all ranks of each step; for histograms. */
+  /** Hours over all ranks of each step, with what is repeated; for histograms. */
   hoursOfSteps: Float64Array;
   leaves: readonly { name: string; share: number; draws: number; passes: number }[];
 }

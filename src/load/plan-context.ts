@@ -27,13 +27,6 @@ export interface PlanContext {
 export function createPlanContext(table: ItemTable, settings: PlanSettings, warnings: PlanWarning[]): PlanContext {
   const lookup = new ItemLookup(table);
   const stream = createDrawStream(listPools(table), settings);
-  if (!stream.isExact) {
-    warnings.push({
-      code: 'inexact_weights',
-      message: 'The weights of the sources are too fine to be kept exactly: shares are within 1/4,194,304 of them',
-      hint: 'Spell weights with fewer digits.',
-    });
-  }
   const buckets = createBuckets(table, lookup, settings, warnings);
   return {
     ...{ table, settings, lookup, buckets, stream },

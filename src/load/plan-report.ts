@@ -23,6 +23,8 @@ export interface ReportContext {
   shares: readonly number[];
   /** Of each bucket; none without. */
   bounds: readonly BucketBound[];
+  /** Ranks and steps that take each batch, where that is known of all alike. */
+  usesOfEach?: number | undefined;
   /** Set where all items are equally long, and their batches may be too many to look at their items. */
   uniformMicros: number | undefined;
 }
@@ -46,7 +48,7 @@ export function reportPlan(plan: DealtPlan, context: ReportContext): PlanReport 
   const { table } = context;
   const { list } = plan;
   checkSize(plan);
-  const uses = countUses(plan);
+  const uses = countUses(plan, context.usesOfEach);
   const marks = new ItemMarks(table, context.lookup);
   for (let batch = 0; batch < context.taken; batch += 1) markBatch(plan, batch, marks);
   const counts = new BatchCounts(plan, context, marks);
@@ -94,8 +96,9 @@ function checkSize({ worldSize, stepCount }: DealtPlan): void {
 }
 
 /** How many ranks and steps take each batch of the list. */
-function countUses(plan: DealtPlan): Uint32Array {
+function countUses(plan: DealtPlan, usesOfEach: number | undefined): Uint32Array {
   const uses = new Uint32Array(plan.list.batchCount);
+  if (usesOfEach !== undefined) return uses.fill(usesOfEach);
   for (let step = 0; step < plan.stepCount; step += 1) {
     for (let rank = 0; rank < plan.worldSize; rank += 1) uses[plan.numberAt(rank, step)]! += 1;
   }

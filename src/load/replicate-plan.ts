@@ -31,14 +31,15 @@ export function planReplicate(context: PlanContext, state: LoaderState): EpochPl
   checkTakenBatches(state, list.batchCount * state.ranks);
   const firstStep = Math.floor(state.batch / state.ranks);
   const stepCount = list.batchCount - firstStep;
-  const permutations = new Map<string, EpochPermutations>();
+  // Of each rank, by the first batch of the bucket.
+  const permutations: Map<number, EpochPermutations>[] = Array.from({ length: worldSize }, () => new Map());
   const permute = (rank: number, batch: number): number => {
     const [first, end] = bucketSpan(batch);
-    const role = `load/replicate/${rank}/${first}`;
-    let permutation = permutations.get(role);
+    const ofRank = permutations[rank]!;
+    let permutation = ofRank.get(first);
     if (permutation === undefined) {
-      permutation = new EpochPermutations(end - first, seed, role);
-      permutations.set(role, permutation);
+      permutation = new EpochPermutations(end - first, seed, `load/replicate/${rank}/${first}`);
+      ofRank.set(first, permutation);
     }
     return first + permutation.at(state.epoch, batch - first);
   };
@@ -57,7 +58,10 @@ export function planReplicate(context: PlanContext, state: LoaderState): EpochPl
         : { seed, epoch: state.epoch, batch: (firstStep + step) * worldSize, ranks: worldSize },
     report: (plan) => {
       const reported = reportContext(context, lost, 0);
-      return reportPlan(plan, state.batch === 0 ? reported : { ...reported, undrawn: undefined });
+      return reportPlan(
+        plan,
+        state.batch === 0 ? { ...reported, usesOfEach: worldSize } : { ...reported, undrawn: undefined },
+      );
     },
   });
 }

@@ -76,7 +76,7 @@ describe('strategy "scatter"', () => {
           range(rowsBefore(each * worldSize)),
         );
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 
