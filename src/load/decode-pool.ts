@@ -6,7 +6,7 @@ import { ProcessDecoder } from './process-decoder.js';
 export interface DecoderOptions {
   /** Processes that decode; 0 decodes in this one, which blocks it for the time of each item, and which a crash of the codec library ends. */
   jobs: number;
-  /** A process that works on one group of items for longer counts as hung, in milliseconds. Default 300,000. */
+  /** A process that works on one item for longer counts as hung, in milliseconds. Default 300,000. */
   silenceMs?: number | undefined;
 }
 

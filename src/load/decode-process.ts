@@ -5,9 +5,13 @@ import type { DecodeJob, DecodeResult, SlotPlace } from './decode-job.js';
 import { SlotWriter } from './decode-slots.js';
 import { ItemDecoder } from './item-decoder.js';
 
+/** How often the parent hears that work goes on. */
+const REPORT_MS = 5000;
+
 const decoder = new ItemDecoder({ isRoomReused: true });
 
-serveJobs<DecodeJob>(async ({ slot, requests }) => {
+serveJobs<DecodeJob>(async ({ slot, requests }, report) => {
+  let reportedMs = performance.now();
   const writer = new SlotWriter(slot);
   const results: DecodeResult[] = [];
   for (const [item, request] of requests.entries()) {
@@ -23,8 +27,13 @@ serveJobs<DecodeJob>(async ({ slot, requests }) => {
             bytes: outcome.bytes && leave(writer, outcome.bytes),
           },
     );
-    // The codec library gives memory back only when the event loop turns.
-    await setImmediate();
+    // The codec library gives memory back only when the event loop turns, as it does with a report.
+    if (performance.now() - reportedMs < REPORT_MS) {
+      await setImmediate();
+      continue;
+    }
+    await report(undefined);
+    reportedMs = performance.now();
   }
   return results;
 });

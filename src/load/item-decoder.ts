@@ -10,6 +10,8 @@ import type { DecodeOutcome, DecodeRequest } from './decode-request.js';
 
 /** Tars and files that stay open. */
 const OPEN_FILES = 64;
+/** Room for larger members is given back. */
+const KEPT_ROOM_BYTES = 16 * 2 ** 20;
 
 /** Decodes one item after the other. All calls block. */
 export class ItemDecoder implements Disposable {
@@ -77,6 +79,7 @@ export class ItemDecoder implements Disposable {
   }
 
   #roomOf(lengthBytes: number): Buffer {
+    if (lengthBytes > KEPT_ROOM_BYTES) return Buffer.allocUnsafeSlow(lengthBytes);
     if (lengthBytes > this.#room.length) this.#room = Buffer.allocUnsafeSlow(lengthBytes);
     return this.#room.subarray(0, lengthBytes);
   }

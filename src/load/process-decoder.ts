@@ -40,6 +40,7 @@ export class ProcessDecoder implements UtteranceDecoder {
 
   async decode(requests: readonly DecodeRequest[], signal?: AbortSignal): Promise<DecodeOutcome[]> {
     signal?.throwIfAborted();
+    this.#requireOpen();
     const groups = dealGroups(requests, this.#jobs);
     const outcomes = await Promise.all(groups.map((group) => this.#decodeGroup(group, signal)));
     return outcomes.flat();
@@ -52,6 +53,11 @@ export class ProcessDecoder implements UtteranceDecoder {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** The numbers of closed files are given to other files. */
+  #requireOpen(): void {
+    if (this.#closing !== undefined) throw new Error('The decoder is closed');
   }
 
   async #close(): Promise<void> {
@@ -83,9 +89,11 @@ export class ProcessDecoder implements UtteranceDecoder {
   async #attempt(requests: readonly DecodeRequest[], signal: AbortSignal | undefined): Promise<Attempt> {
     const slot = await this.#slots.take();
     try {
+      this.#requireOpen();
       this.#slots.clearProgress(slot);
       const job: DecodeJob = { slot, requests };
       const outcome = await this.#pool.run<DecodeResult[]>(job, { signal });
+      this.#requireOpen();
       if (outcome.kind === 'done') {
         return { kind: 'done', value: outcome.value.map((result) => this.#takeResult(slot, result)) };
       }

@@ -80,6 +80,16 @@ describe('createDecoder() with processes', () => {
     expect(outcomes[1]).toMatchObject({ message: expect.stringContaining('decoding it hung for 3 s') });
   });
 
+  it('ends what it is doing when it is closed, and takes nothing more', async () => {
+    const decoder = new ProcessDecoder({ jobs: 1, silenceMs: 60_000, program: PROGRAM });
+    const decoding = decoder.decode([writeWav('hang.wav', 0.5)]);
+    const ended = expect(decoding).rejects.toThrow('closed');
+    await decoder.close();
+    await ended;
+    await expect(decoder.decode([writeWav('f.wav', 0.25)])).rejects.toThrow('The decoder is closed');
+    await decoder.close();
+  });
+
   it('stops at the signal in the middle of an item, and serves on', async () => {
     const hanging = writeWav('hang.wav', 0.5);
     const sound = writeWav('e.wav', 0.25);
