@@ -10,6 +10,8 @@ export interface StrategyOutcome {
   strategy: 'exact' | 'scatter' | 'replicate';
   /** Undefined where the strategy cannot be taken, for the reason. */
   report: PlanReport | undefined;
+  /** Fewer than there are where one rank tells of all. */
+  plannedRanks: number;
   reason: string | undefined;
 }
 
@@ -39,7 +41,7 @@ export function formatBatches(result: BatchesResult, isVerbose: boolean): string
     describeTable(table),
     [...formatEpochs(reports, result.worldSize), '', `  time to first batch  ${time}`].join('\n'),
     first === undefined ? '' : formatLeaves(first, isVerbose),
-    formatStrategies(result.strategies),
+    formatStrategies(result.strategies, result.worldSize),
     first === undefined ? '' : formatBuckets(first, isVerbose),
   ];
   return sections.filter((section) => section !== '').join('\n\n');
@@ -118,11 +120,13 @@ function formatLeaves({ leaves }: PlanReport, isVerbose: boolean): string {
   ].join('\n');
 }
 
-function formatStrategies(strategies: readonly StrategyOutcome[]): string {
+function formatStrategies(strategies: readonly StrategyOutcome[], worldSize: number): string {
   if (strategies.length === 0) return '';
-  const possible = strategies.flatMap(({ strategy, report }) => (report === undefined ? [] : [{ strategy, report }]));
-  const lines = possible.map(({ strategy, report }) => {
-    const { items, hours: lostHours, repeats } = lossesOf(report);
+  const possible = strategies.flatMap(({ strategy, report, plannedRanks }) =>
+    report === undefined ? [] : [{ strategy, report, factor: worldSize / plannedRanks }],
+  );
+  const lines = possible.map(({ strategy, report, factor }) => {
+    const { items, hours: lostHours, repeats } = lossesOf(report, factor);
     return [
       strategy,
       count(report.stepCount),
@@ -141,17 +145,20 @@ function formatStrategies(strategies: readonly StrategyOutcome[]): string {
   ].join('\n');
 }
 
-/** What no rank gets, and what is got more than once. */
-export function lossesOf({ lost, draws, distinctItems }: PlanReport): {
-  items: number;
-  hours: number;
-  repeats: number;
-} {
+/**
+ * What no rank gets, and what is got more than once.
+ *
+ * @param factor so many times as many ranks read what the report tells of
+ */
+export function lossesOf(
+  { lost, draws, distinctItems }: PlanReport,
+  factor: number,
+): { items: number; hours: number; repeats: number } {
   const all = Object.values(lost);
   return {
     items: all.reduce((sum, { items }) => sum + items, 0),
     hours: all.reduce((sum, { hours: each }) => sum + each, 0),
-    repeats: draws - distinctItems,
+    repeats: draws * factor - distinctItems,
   };
 }
 
@@ -197,16 +204,16 @@ export function batchesAsJson(result: BatchesResult): Record<string, unknown> {
       ...reportAsJson(report),
       hours_of_steps: [...report.hoursOfSteps],
     })),
-    strategies: strategies.map(({ strategy, report, reason }) => ({
+    strategies: strategies.map(({ strategy, report, plannedRanks, reason }) => ({
       strategy,
       problem: reason ?? null,
-      ...(report === undefined ? {} : strategyAsJson(report)),
+      ...(report === undefined ? {} : strategyAsJson(report, worldSize / plannedRanks)),
     })),
   };
 }
 
-function strategyAsJson(report: PlanReport): Record<string, unknown> {
-  const { items, hours: lostHours, repeats } = lossesOf(report);
+function strategyAsJson(report: PlanReport, factor: number): Record<string, unknown> {
+  const { items, hours: lostHours, repeats } = lossesOf(report, factor);
   return {
     steps: report.stepCount,
     lost_rows: items,

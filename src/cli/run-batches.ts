@@ -12,12 +12,15 @@ import type { CliContext } from './context.js';
 import { formatBars } from './histogram-bars.js';
 import { needsTokens, readLoadRequest, readPlanOptions, requireLimit } from './load-options.js';
 import { formatFaults, openTable } from './open-table.js';
+import { inFlagNames, withFlagNames } from './option-flags.js';
 import { refuseEarlierPlot, writePlot } from './plot-file.js';
 import { ProgressLine } from './progress-line.js';
 
 /** Exit code when rows are faulty and that was not allowed. */
 const DATA_EXIT_CODE = 1;
 const DEFAULT_COLUMNS = 80;
+/** Draws of all ranks that are planned for the sake of a comparison. */
+const MAX_COMPARED_DRAWS = 20_000_000;
 const STRATEGIES = ['exact', 'scatter', 'replicate'] as const;
 
 /** Runs `cutroom batches`. */
@@ -36,7 +39,7 @@ export async function runBatches(context: CliContext, flags: BatchesFlags, paths
     const table = await openTable(context, { ...loading, tokenizer, needsTokens: needsTokens(flags, plan) }, line);
     const openSeconds = (performance.now() - started) / 1000;
     const planStarted = performance.now();
-    const planner = createPlanner(table, options);
+    const planner = inFlagNames(() => createPlanner(table, options));
     const first = planner.planEpoch(0);
     const planSeconds = (performance.now() - planStarted) / 1000;
     const reports: PlanReport[] = [];
@@ -82,8 +85,16 @@ async function compareStrategies(
   const outcomes: StrategyOutcome[] = [];
   for (const strategy of STRATEGIES) {
     await pause(context, line, `planning: strategy ${strategy}`);
-    if (strategy === (options.strategy ?? 'exact')) outcomes.push({ strategy, report: known, reason: undefined });
-    else outcomes.push(tryStrategy(table, { ...options, strategy, strict: false }, strategy));
+    const { worldSize } = options;
+    const isLarge = strategy === 'replicate' && known.distinctItems * worldSize > MAX_COMPARED_DRAWS;
+    if (strategy === (options.strategy ?? 'exact')) {
+      outcomes.push({ strategy, report: known, plannedRanks: worldSize, reason: undefined });
+    } else {
+      // Each rank reads as much as any other: one tells of all.
+      outcomes.push(
+        tryStrategy(table, { ...options, strategy, strict: false, worldSize: isLarge ? 1 : worldSize }, strategy),
+      );
+    }
   }
   return outcomes;
 }
@@ -94,10 +105,13 @@ function tryStrategy(
   strategy: StrategyOutcome['strategy'],
 ): StrategyOutcome {
   try {
-    return { strategy, report: createPlanner(table, options).planEpoch(0).report(), reason: undefined };
+    const report = createPlanner(table, options).planEpoch(0).report();
+    return { strategy, report, plannedRanks: options.worldSize, reason: undefined };
   } catch (error) {
     // Sources without shards, for example, are no fault of who did not ask for them to be dealt out.
-    if (error instanceof CutroomError) return { strategy, report: undefined, reason: error.message };
+    if (error instanceof CutroomError) {
+      return { strategy, report: undefined, plannedRanks: options.worldSize, reason: withFlagNames(error.message) };
+    }
     throw error;
   }
 }
@@ -112,7 +126,8 @@ function chartsOf(reports: readonly PlanReport[]): BarChart[] {
 function tellWarnings(context: CliContext, table: ItemTable, warnings: Planner['warnings'], isVerbose: boolean): void {
   const { stderr } = context.process;
   for (const { message, hint } of warnings) {
-    stderr.write(`warning: ${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`);
+    stderr.write(`warning: ${withFlagNames(message)}\n`);
+    if (hint !== undefined) stderr.write(`hint: ${withFlagNames(hint)}\n`);
   }
   const faults = formatFaults(table.left, isVerbose);
   if (faults !== undefined) stderr.write(`${faults}\n`);

@@ -9,6 +9,7 @@ import type { BinsFlags } from './commands/bins.js';
 import type { CliContext } from './context.js';
 import { checkQuadratic, needsTokens, readLoadRequest } from './load-options.js';
 import { formatFaults, openTable } from './open-table.js';
+import { inFlagNames, withFlagNames } from './option-flags.js';
 import { ProgressLine } from './progress-line.js';
 
 /** Exit code when rows are faulty and that was not allowed. */
@@ -28,7 +29,7 @@ export async function runBins(context: CliContext, flags: BinsFlags, paths: read
     const loading = await readLoadRequest(flags, paths);
     const { tokenizer } = flags;
     const table = await openTable(context, { ...loading, tokenizer, needsTokens: needsTokens(flags, options) }, line);
-    const planner = createPlanner(table, { ...options, worldSize: 1 });
+    const planner = inFlagNames(() => createPlanner(table, { ...options, worldSize: 1 }));
     const bins = planner.bins ?? [longestSeconds(table.durationsMicros)];
     const batchSizes = sizesOf(bins, flags.maxBatchDuration, model);
     const result: BinsResult = {
@@ -40,7 +41,7 @@ export async function runBins(context: CliContext, flags: BinsFlags, paths: read
     stdout.write(flags.json ? `${JSON.stringify(binsAsJson(result))}\n` : formatBinsAsYaml(result));
     if (!flags.quiet) {
       const faults = formatFaults(table.left, flags.verbose);
-      for (const { message } of planner.warnings) stderr.write(`warning: ${message}\n`);
+      for (const { message } of planner.warnings) stderr.write(`warning: ${withFlagNames(message)}\n`);
       stderr.write(`${faults === undefined ? '' : `${faults}\n`}${formatBins(result)}\n`);
     }
     if (table.left.firstFaults.length > 0 && flags.onError === 'fail') context.process.exitCode = DATA_EXIT_CODE;

@@ -118,10 +118,17 @@ describe('cutroom batches', () => {
   it('refuses rows above the cap, unless it is told what becomes of them', async () => {
     const refused = await batches('--max-duration', '15');
     expect([refused.exitCode, refused.stdout]).toEqual([1, '']);
+    expect(refused.stderr).toContain('give --oversized drop or --oversized alone');
     const { stdout } = await batches('--max-duration', '15', '--oversized', 'drop');
     expect(stdout).toMatch(/^ {2}not read, oversized +25$/mu);
     const [alone] = (await report('--max-duration', '15', '--oversized', 'alone')).epochs;
     expect(alone?.items).toBe(100);
+  });
+
+  it('plans one rank for all where each of very many reads everything', async () => {
+    const { strategies } = await report('--batch-size', '4', '--world-size', '250000');
+    const replicate = strategies.find(({ strategy }) => strategy === 'replicate');
+    expect(replicate).toMatchObject({ steps: 25, lost_rows: 0, repeats: 24_999_900 });
   });
 
   it('plots, and replaces a plot only when asked', async () => {
@@ -144,6 +151,10 @@ describe('cutroom batches', () => {
     [['--batch-size', '0'], 'error: --batch-size must be a whole number of 1 or more, but is "0"'],
     [['--batch-size', '2', '--bins', '3,2'], 'error: --bins must be 2.5,5,10 or'],
     [['--batch-size', '2', '--bins', '3', '--buckets', '2'], 'error: --buckets and --bins exclude each other'],
+    [['--bins', '3,40', '--bucket-batch-sizes', '3,2,1'], 'error: --bucket-batch-sizes has 3 sizes for 2 buckets'],
+    [['--batch-size', '2', '--bucket-batch-sizes', '3,2'], 'error: --bucket-batch-sizes is given, but there are no'],
+    [['--batch-size', '2', '--num-copies', '4'], 'error: --batch-size is 2, fewer than the 4 copies of one item'],
+    [['--batch-size', '2', '--speeds', '20'], 'error: Speeds must be factors from 0.1 to 10, not 20'],
     [['--batch-size', '2', '--world-size', '0'], 'error: --world-size must be a whole number of 1 or more'],
     [['--batch-size', '2', '--strategy', 'best'], 'error: '],
     [['--batch-size', '2', '--quiet', '--verbose'], 'error: --quiet and --verbose exclude each other'],
