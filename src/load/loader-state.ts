@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.js';
 import type { LoaderState } from './epoch-plan.js';
+import { MAX_RANKS } from './plan-settings.js';
 
 /**
  * Checks a state that may come from anywhere.
@@ -7,13 +8,13 @@ import type { LoaderState } from './epoch-plan.js';
  * @throws {UsageError} when it is none, or of another seed.
  */
 export function checkLoaderState(state: LoaderState, seed: number): void {
-  for (const [name, least] of [
-    ['epoch', 0],
-    ['batch', 0],
-    ['ranks', 1],
+  for (const [name, least, most] of [
+    ['epoch', 0, Number.MAX_SAFE_INTEGER],
+    ['batch', 0, Number.MAX_SAFE_INTEGER],
+    ['ranks', 1, MAX_RANKS],
   ] as const) {
     const value: unknown = state[name];
-    if (!(Number.isSafeInteger(value) && (value as number) >= least)) {
+    if (!(Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most)) {
       throw new UsageError(`Cannot resume: "${name}" of the state is ${JSON.stringify(value)}`, {
         hint: `A state is {seed, epoch, batch, ranks}: ${name} is a whole number from ${least} on.`,
       });

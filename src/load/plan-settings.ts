@@ -37,7 +37,7 @@ export interface PlanSettings {
 /** Buckets are numbered in 16 bits. */
 const MAX_BUCKETS = 2 ** 15;
 /** Batches of one step are kept as a list. */
-const MAX_RANKS = 2 ** 20;
+export const MAX_RANKS = 2 ** 20;
 
 /**
  * Looks at options and fills in defaults.

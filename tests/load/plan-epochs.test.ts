@@ -283,6 +283,7 @@ describe('createPlanner()', () => {
       refusal({ batch: -1 }),
       refusal({ epoch: '0' }),
       refusal({ ranks: 0 }),
+      refusal({ ranks: 1e12 }),
       refusal({ batch: 3 }),
     ]).toMatchInlineSnapshot(`
       [
@@ -291,6 +292,7 @@ describe('createPlanner()', () => {
         "Cannot resume: "batch" of the state is -1",
         "Cannot resume: "epoch" of the state is "0"",
         "Cannot resume: "ranks" of the state is 0",
+        "Cannot resume: "ranks" of the state is 1000000000000",
         "",
       ]
     `);
