@@ -4,6 +4,7 @@ import { Augmenter } from './augment.js';
 import { BatchLimit } from './batch-limits.js';
 import { BatchMaker } from './batch-maker.js';
 import { createDecoder } from './decode-pool.js';
+import type { UtteranceDecoder } from './decode-request.js';
 import { TableDescriber } from './describe-items.js';
 import { ItemLookup } from './item-pools.js';
 import { ItemRows } from './item-rows.js';
@@ -36,6 +37,22 @@ import { describeLosses } from './table-warnings.js';
  */
 export async function createLoader(options: LoaderOptions): Promise<Loader> {
   const settings = resolveLoaderOptions(options);
+  // Its processes start while the manifests are read.
+  const decoder = createDecoder({ jobs: settings.jobs });
+  try {
+    return await openLoader(options, settings, decoder);
+  } catch (error) {
+    await decoder.close();
+    throw error;
+  }
+}
+
+/** The loader takes over the decoder. */
+async function openLoader(
+  options: LoaderOptions,
+  settings: LoaderSettings,
+  decoder: UtteranceDecoder,
+): Promise<Loader> {
   const warnings = new Warnings(options.onWarning);
   const shards = new ShardIndexes(options.indexes ?? 'memory', (note) => warnings.add(note));
   const spec = toSourceSpec(options.source);
@@ -44,7 +61,6 @@ export async function createLoader(options: LoaderOptions): Promise<Loader> {
   const planner = createPlanner(table, plannerOptions(options, settings));
   for (const warning of [...describeLosses(table), ...planner.warnings]) warnings.add(warning);
   const noiseTable = await openNoiseTable(options, settings);
-  const decoder = createDecoder({ jobs: settings.jobs });
   const rows = new ItemRows(table, { textField: options.textField });
   const noiseRows = noiseTable && new ItemRows(noiseTable);
   const noises = chooseNoises(settings, noiseTable, noiseRows, shards);

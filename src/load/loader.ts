@@ -11,6 +11,7 @@ import type { LoaderSettings, LoaderWarning } from './loader-options.js';
 
 /** Makes plans of epochs. */
 export interface EpochPlanner {
+  readonly seed: number;
   readonly bins?: BucketBins | undefined;
   planEpoch(epoch: number): EpochPlan;
   /** The rest of an epoch, its steps numbered from 0. */
@@ -21,7 +22,7 @@ export interface LoaderParts {
   table: ItemTable;
   planner: EpochPlanner;
   maker: Pick<BatchMaker, 'make'>;
-  settings: Pick<LoaderSettings, 'rank' | 'worker' | 'workers' | 'prefetch' | 'maxFailures'>;
+  settings: Pick<LoaderSettings, 'rank' | 'worldSize' | 'worker' | 'workers' | 'prefetch' | 'maxFailures'>;
   warnings: () => readonly LoaderWarning[];
   signal: AbortSignal | undefined;
   /** Gives processes and files back; called once, when nothing is being decoded any more. */
@@ -100,12 +101,12 @@ export class Loader implements AsyncDisposable {
    * @throws InputError when more items fail than `maxFailures`, or the first one with `onItemError: 'raise'`.
    * @throws CanceledError when the loader is closed meanwhile; or the reason of the signal.
    */
-  batches(from: number | LoaderState = this.state): AsyncIterableIterator<Batch> {
+  batches(from: number | LoaderState = this.#state ?? 0): AsyncIterableIterator<Batch> {
     return this.#run(this.#planFrom(from), false);
   }
 
   /** The batches of epoch after epoch, without end; decoding ahead does not stop between them. */
-  stream(from: number | LoaderState = this.state): AsyncIterableIterator<Batch> {
+  stream(from: number | LoaderState = this.#state ?? 0): AsyncIterableIterator<Batch> {
     return this.#run(this.#planFrom(from), true);
   }
 
@@ -162,7 +163,10 @@ export class Loader implements AsyncDisposable {
 
   #planFrom(from: number | LoaderState): EpochPlan {
     this.#signal.throwIfAborted();
-    return typeof from === 'number' ? this.#planOf(from) : this.#parts.planner.resume(from);
+    if (typeof from === 'number') return this.#planOf(from);
+    const { planner, settings } = this.#parts;
+    const isStart = from.batch === 0 && from.ranks === settings.worldSize && from.seed === planner.seed;
+    return isStart ? this.#planOf(from.epoch) : planner.resume(from);
   }
 
   #planOf(epoch: number): EpochPlan {

@@ -121,6 +121,7 @@ export function fakePlanner(table: ItemTable, size: number, rank = 0, ranks = 1)
     };
   };
   return {
+    seed: 0,
     planEpoch: (epoch) => plan(epoch, 0),
     resume: ({ epoch, batch }: LoaderState) => plan(epoch, batch),
   };
@@ -164,7 +165,7 @@ export function fakeLoader(table: ItemTable, decoder: FakeDecoder, options: Fake
     table,
     planner: fakePlanner(table, size, rank, ranks),
     maker,
-    settings: { rank, worker, workers, prefetch, maxFailures },
+    settings: { rank, worldSize: ranks, worker, workers, prefetch, maxFailures },
     warnings: () => [],
     signal: options.signal,
     release: async () => {
