@@ -54,8 +54,9 @@ export async function runBatches(context: CliContext, flags: BatchesFlags, paths
     if (flags.json) stdout.write(`${JSON.stringify(batchesAsJson(result))}\n`);
     else if (!flags.quiet) {
       stdout.write(`${formatBatches(result, flags.verbose)}\n`);
-      const bars = flags.histogram ? [chartOfSteps(reports)] : [];
-      if (flags.histogram) stdout.write(`\n${formatBars(bars, stdout.columns ?? DEFAULT_COLUMNS)}\n`);
+      const bars = [chartOfSteps(reports)].filter(hasBars);
+      if (flags.histogram && bars.length > 0)
+        stdout.write(`\n${formatBars(bars, stdout.columns ?? DEFAULT_COLUMNS)}\n`);
     }
     if (flags.plot !== undefined) {
       await writePlot(flags.plot, chartsOf(reports));
@@ -120,7 +121,12 @@ function chartsOf(reports: readonly PlanReport[]): BarChart[] {
   const [first] = reports;
   if (first === undefined) return [];
   const buckets = chartOfBuckets(first);
-  return [chartOfSteps(reports), chartOfEpoch(first, 0), ...(buckets === undefined ? [] : [buckets])];
+  return [chartOfSteps(reports), chartOfEpoch(first, 0), ...(buckets === undefined ? [] : [buckets])].filter(hasBars);
+}
+
+/** An epoch may have no step. */
+function hasBars({ bars }: BarChart): boolean {
+  return bars.length > 0;
 }
 
 function tellWarnings(context: CliContext, table: ItemTable, warnings: Planner['warnings'], isVerbose: boolean): void {
