@@ -60,13 +60,16 @@ export class OutputsWriter {
     if (bytes === undefined) throw new RangeError(`"${member}" has no bytes`);
     const writer = await this.#enter(shard);
     const file = await this.#part(snippet.partPath);
-    await writer.append(member, { file, offsetBytes: bytes.offset, sizeBytes: bytes.size }, row);
+    const place = snippet.member ?? bytes;
+    const isMember = snippet.member !== undefined;
+    await writer.append(member, { file, offsetBytes: place.offset, sizeBytes: place.size, isMember }, row);
     this.#lastMember = member;
   }
 
   /** Closes the part files of a recording. */
   async release(partPaths: Iterable<string>): Promise<void> {
     for (const path of new Set(partPaths)) {
+      await this.#current?.writer.flush();
       await this.#parts.get(path)?.close();
       this.#parts.delete(path);
     }
@@ -87,7 +90,8 @@ export class OutputsWriter {
   }
 
   async close(): Promise<void> {
-    await this.release([...this.#parts.keys()]);
+    for (const part of this.#parts.values()) await part.close();
+    this.#parts.clear();
     await this.#current?.writer.close();
   }
 

@@ -32,6 +32,8 @@ export interface SnippetEntry {
 /** A snippet entry and the file that holds its bytes. */
 export interface StoredSnippet extends SnippetEntry {
   partPath: string;
+  /** Where it stands with its tar header and padding, if that file is a tar. */
+  member?: { offset: number; size: number };
 }
 
 /** How an attempt ended that was not interrupted. */

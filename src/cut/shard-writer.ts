@@ -9,6 +9,9 @@ import { StaleWorkError } from './stale-work.js';
 /** Rows are handed to the system in pieces of about this size. */
 const ROWS_BYTES = 1 << 16;
 
+/** Members that stand one after another in another tar are copied in pieces of about this size. */
+const MEMBERS_BYTES = 1 << 22;
+
 /** How far a tar and its manifest are. */
 export interface ShardExtent {
   tarBytes: number;
@@ -23,6 +26,8 @@ export class ShardWriter {
   #manifestBytes: number;
   #rows: string[] = [];
   #rowsLength = 0;
+  /** Members that are to be copied together. */
+  #members: { file: FileHandle; startBytes: number; endBytes: number; first: string; last: string } | undefined;
 
   private constructor(manifestPath: string, tar: TarAppender, manifest: FileHandle, manifestBytes: number) {
     this.#manifestPath = manifestPath;
@@ -60,23 +65,43 @@ export class ShardWriter {
 
   /** Bytes written and not yet on the disk for sure are counted too. */
   get tarBytes(): number {
-    return this.#tar.offsetBytes;
+    const { startBytes = 0, endBytes = 0 } = this.#members ?? {};
+    return this.#tar.offsetBytes + endBytes - startBytes;
   }
 
-  /** Appends a member, of which the bytes lie in another file, and its row. */
+  /**
+   * Appends a member, of which the bytes lie in another file, and its row.
+   *
+   * @param bytes with the header and the padding of a tar where it `isMember`; they may be read as late as at the next `flush`.
+   */
   async append(
     member: string,
-    bytes: { file: FileHandle; offsetBytes: number; sizeBytes: number },
+    bytes: { file: FileHandle; offsetBytes: number; sizeBytes: number; isMember: boolean },
     row: string,
   ): Promise<void> {
-    await this.#tar.appendFrom(bytes.file, bytes.offsetBytes, bytes.sizeBytes, member);
+    const { file, offsetBytes, sizeBytes, isMember } = bytes;
+    if (isMember) {
+      await this.#appendMember(member, file, offsetBytes, sizeBytes);
+    } else {
+      await this.#tar.appendFrom(file, offsetBytes, sizeBytes, member);
+    }
     this.#rows.push(row, '\n');
     this.#rowsLength += row.length + 1;
     if (this.#rowsLength >= ROWS_BYTES) await this.#writeRows();
   }
 
+  /** Reads what has not been read yet of the files of members. */
+  async flush(): Promise<void> {
+    const members = this.#members;
+    if (members === undefined) return;
+    this.#members = undefined;
+    const { file, startBytes, endBytes } = members;
+    await this.#tar.appendMembers(file, startBytes, endBytes - startBytes, members);
+  }
+
   /** Waits until all is on the disk, and says how far that is. */
   async sync(): Promise<ShardExtent> {
+    await this.flush();
     await this.#writeRows();
     await this.#tar.sync();
     await this.#guard(() => this.#manifest.sync());
@@ -85,6 +110,7 @@ export class ShardWriter {
 
   /** Completes the tar. */
   async finish(): Promise<ShardExtent> {
+    await this.flush();
     await this.#writeRows();
     await this.#guard(() => this.#manifest.sync());
     return { tarBytes: await this.#tar.finish(), manifestBytes: this.#manifestBytes };
@@ -93,6 +119,17 @@ export class ShardWriter {
   async close(): Promise<void> {
     await this.#tar.close();
     await this.#manifest.close();
+  }
+
+  async #appendMember(name: string, file: FileHandle, startBytes: number, sizeBytes: number): Promise<void> {
+    const held = this.#members;
+    if (held?.file === file && held.endBytes === startBytes && held.endBytes - held.startBytes < MEMBERS_BYTES) {
+      held.endBytes += sizeBytes;
+      held.last = name;
+      return;
+    }
+    await this.flush();
+    this.#members = { file, startBytes, endBytes: startBytes + sizeBytes, first: name, last: name };
   }
 
   async #writeRows(): Promise<void> {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { InputError } from '../errors.js';
 import type { TaskOutcome } from '../run/task.js';
+import { paddingBytes } from '../tar/header.js';
 import { members } from '../tar/reader.js';
 import type { TarMember } from '../tar/reader.js';
 import { compareCodePoints } from '../tar/order.js';
@@ -70,9 +71,10 @@ export class TaskSnippets implements SnippetSource {
     const { ordinal, member } = snippet;
     const task = this.taskOf(index);
     const { tar } = this.#openTask(task);
-    const { offsetBytes: offset, sizeBytes: size } = await tar.find(member);
+    const { offsetBytes: offset, sizeBytes: size, headerOffsetBytes: start } = await tar.find(member);
     const known = { samples: 0, clippedSamples: 0, invalidSamples: 0, bytes: { offset, size, crc32: 0 } };
-    return new Map([[ordinal, { ordinal, ...known, partPath: tar.path }]]);
+    const whole = { offset: start, size: offset + size + paddingBytes(size) - start };
+    return new Map([[ordinal, { ordinal, ...known, partPath: tar.path, member: whole }]]);
   }
 
   sourceOf(): undefined {

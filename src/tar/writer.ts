@@ -89,14 +89,29 @@ export class TarAppender {
    * @throws {RangeError} when the name is unfit for a member, or out of order.
    */
   async appendFrom(source: FileHandle, startBytes: number, sizeBytes: number, name: string): Promise<void> {
-    await this.#append(name, sizeBytes, async () => {
-      let copiedBytes = 0;
-      while (copiedBytes < sizeBytes) {
-        if (this.#bufferedBytes === CHUNK_BYTES) await this.#flush();
-        const wantedBytes = Math.min(sizeBytes - copiedBytes, CHUNK_BYTES - this.#bufferedBytes);
-        copiedBytes += await this.#readInto(source, startBytes + copiedBytes, wantedBytes, name);
-      }
+    await this.#append(name, sizeBytes, () => this.#copy(source, startBytes, sizeBytes, name));
+  }
+
+  /**
+   * Appends members that stand one after another in another tar of this kind, with their headers and padding.
+   *
+   * @param names of the first and the last of them
+   * @throws as `appendFrom` does.
+   */
+  async appendMembers(
+    source: FileHandle,
+    startBytes: number,
+    sizeBytes: number,
+    names: { first: string; last: string },
+  ): Promise<void> {
+    this.#requireReady();
+    this.#requireOrder(names.first);
+    await this.#guard(sizeBytes, async () => {
+      await this.#copy(source, startBytes, sizeBytes, names.first);
+      await this.#flush();
     });
+    this.#offsetBytes = this.#positionBytes;
+    this.#lastName = names.last;
   }
 
   /**
@@ -146,11 +161,7 @@ export class TarAppender {
 
   async #append(name: string, sizeBytes: number, writePayload: () => Promise<void>): Promise<void> {
     this.#requireReady();
-    if (this.#isSorted && this.#lastName !== undefined && compareCodePoints(this.#lastName, name) >= 0) {
-      throw new RangeError(
-        `Cannot append ${JSON.stringify(name)} to a sorted tar: ${JSON.stringify(this.#lastName)} is in it`,
-      );
-    }
+    this.#requireOrder(name);
     const header = tarHeader({ name, sizeBytes });
     const padding = new Uint8Array(paddingBytes(sizeBytes));
     await this.#guard(header.length + sizeBytes + padding.length, async () => {
@@ -161,6 +172,13 @@ export class TarAppender {
     });
     this.#offsetBytes = this.#positionBytes;
     this.#lastName = name;
+  }
+
+  #requireOrder(name: string): void {
+    if (!this.#isSorted || this.#lastName === undefined || compareCodePoints(this.#lastName, name) < 0) return;
+    throw new RangeError(
+      `Cannot append ${JSON.stringify(name)} to a sorted tar: ${JSON.stringify(this.#lastName)} is in it`,
+    );
   }
 
   #requireReady(): void {
@@ -214,6 +232,14 @@ export class TarAppender {
       this.#buffer.set(part, this.#bufferedBytes);
       this.#bufferedBytes += part.length;
       takenBytes += part.length;
+    }
+  }
+
+  async #copy(source: FileHandle, startBytes: number, sizeBytes: number, name: string): Promise<void> {
+    for (let copiedBytes = 0; copiedBytes < sizeBytes;) {
+      if (this.#bufferedBytes === CHUNK_BYTES) await this.#flush();
+      const wantedBytes = Math.min(sizeBytes - copiedBytes, CHUNK_BYTES - this.#bufferedBytes);
+      copiedBytes += await this.#readInto(source, startBytes + copiedBytes, wantedBytes, name);
     }
   }
 

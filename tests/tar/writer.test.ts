@@ -165,6 +165,31 @@ describe('TarAppender', () => {
     }
   });
 
+  test('copies members of another tar, many at once', async () => {
+    const source = path.join(folder, 'members.tar');
+    const entries = ['a', 'b', 'c'.repeat(150), 'd'].map((name, k) => ({
+      name,
+      payload: Buffer.alloc(k * 700_000, k),
+    }));
+    const offsets = await writeTar(source, entries);
+    const file = path.join(folder, 'members-copied.tar');
+    const tar = await TarAppender.open(file, { sorted: true });
+    const handle = await open(source);
+    const [start = 0, second = 0, , , end = 0] = offsets;
+    await tar.appendMembers(handle, start, second - start, { first: 'a', last: 'a' });
+    expect(tar.offsetBytes).toBe(second);
+    await expect(tar.appendMembers(handle, start, 512, { first: 'a', last: 'a' })).rejects.toThrow(RangeError);
+    const beyond = tar.appendMembers(handle, second, end - second + 2048, { first: 'b', last: 'e' });
+    await expect(beyond).rejects.toThrow(InputError);
+    expect((await stat(file)).size).toBe(second);
+    await tar.appendMembers(handle, second, end - second, { first: 'b', last: 'd' });
+    await expect(tar.appendBytes('cd', Buffer.alloc(1))).rejects.toThrow(RangeError);
+    await tar.finish();
+    await tar.close();
+    await handle.close();
+    expect((await readFile(file)).equals(await readFile(source))).toBe(true);
+  });
+
   test('leaves whole members when the source of a payload ends early', async () => {
     const source = path.join(folder, 'short.bin');
     await writeFile(source, Buffer.alloc(1000));
