@@ -58,6 +58,8 @@ export class FakeDecoder implements UtteranceDecoder {
   running = 0;
   mostRunning = 0;
   isClosed = false;
+  /** Answers without waiting. */
+  isInstant = false;
   readonly #bad: ReadonlySet<number>;
   readonly #samplesOf: (item: number) => number;
 
@@ -70,7 +72,7 @@ export class FakeDecoder implements UtteranceDecoder {
     this.requests.push(...requests);
     this.running += 1;
     this.mostRunning = Math.max(this.mostRunning, this.running);
-    await new Promise((resolve) => setTimeout(resolve, this.requests.length % 3));
+    if (!this.isInstant) await new Promise((resolve) => setTimeout(resolve, this.requests.length % 3));
     this.running -= 1;
     signal?.throwIfAborted();
     return requests.map((request) => this.#outcome(request));
@@ -142,6 +144,7 @@ export interface FakeLoaderOptions {
   wantsBytes?: boolean;
   onItemError?: OnItemError;
   limit?: DurationLimit;
+  planner?: EpochPlanner;
   signal?: AbortSignal;
 }
 
@@ -163,7 +166,7 @@ export function fakeLoader(table: ItemTable, decoder: FakeDecoder, options: Fake
   });
   return new Loader({
     table,
-    planner: fakePlanner(table, size, rank, ranks),
+    planner: options.planner ?? fakePlanner(table, size, rank, ranks),
     maker,
     settings: { rank, worldSize: ranks, worker, workers, prefetch, maxFailures },
     warnings: () => [],
