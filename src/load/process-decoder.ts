@@ -4,6 +4,7 @@ import type { DecodeJob, DecodeResult } from './decode-job.js';
 import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
 import { DecodeSlots } from './decode-slots.js';
 import { describeCrash } from './item-decoder.js';
+import { SampleRooms } from './sample-rooms.js';
 
 export interface ProcessDecoderOptions {
   /** How many processes. */
@@ -27,6 +28,9 @@ export class ProcessDecoder implements UtteranceDecoder {
   readonly #jobs: number;
   readonly #slots: DecodeSlots;
   readonly #pool: ProcessPool;
+  readonly #rooms = new SampleRooms();
+  /** Samples whose memory may be taken back. */
+  readonly #given = new WeakMap<Float32Array, ArrayBuffer>();
   #closing: Promise<void> | undefined;
 
   constructor({ jobs, silenceMs, program = PROGRAM }: ProcessDecoderOptions) {
@@ -44,6 +48,15 @@ export class ProcessDecoder implements UtteranceDecoder {
     const groups = dealGroups(requests, this.#jobs);
     const outcomes = await Promise.all(groups.map((group) => this.#decodeGroup(group, signal)));
     return outcomes.flat();
+  }
+
+  recycle(outcomes: readonly DecodeOutcome[]): void {
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'failed') continue;
+      const room = this.#given.get(outcome.samples);
+      // Twice given back, it would be given to two.
+      if (this.#given.delete(outcome.samples) && room !== undefined) this.#rooms.giveBack(room);
+    }
   }
 
   close(): Promise<void> {
@@ -107,8 +120,9 @@ export class ProcessDecoder implements UtteranceDecoder {
   #takeResult(slot: number, result: DecodeResult): DecodeOutcome {
     if (result.kind === 'failed') return result;
     const { sampleRate, samples: place, bytes: bytesPlace } = result;
-    const samples = new Float32Array(place.lengthBytes / Float32Array.BYTES_PER_ELEMENT);
-    this.#slots.read(slot, place.offsetBytes, new Uint8Array(samples.buffer));
+    const samples = this.#rooms.take(place.lengthBytes / Float32Array.BYTES_PER_ELEMENT);
+    this.#given.set(samples, samples.buffer);
+    this.#slots.read(slot, place.offsetBytes, new Uint8Array(samples.buffer, 0, place.lengthBytes));
     const bytes = bytesPlace && new Uint8Array(bytesPlace.lengthBytes);
     if (bytes !== undefined && bytesPlace !== undefined) this.#slots.read(slot, bytesPlace.offsetBytes, bytes);
     return { kind: 'decoded', samples, sampleRate, bytes };

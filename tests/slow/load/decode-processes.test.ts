@@ -57,6 +57,20 @@ describe('createDecoder() with processes', () => {
     expect(readdirSync(tmpdir()).filter((name) => /^cutroom-[0-9a-f-]{36}$/u.test(name))).toEqual([]);
   });
 
+  it('uses memory again that was given back, once, and no other', async () => {
+    const requests = [writeWav('g.wav', 0.25), writeWav('h.wav', 0.5)];
+    await using decoder = createDecoder({ jobs: 1 });
+    const kept = await decoder.decode(requests);
+    const first = await decoder.decode(requests);
+    decoder.recycle?.(first);
+    decoder.recycle?.(first);
+    const again = [...(await decoder.decode(requests.toReversed())), ...(await decoder.decode(requests))];
+    expect(levelsOf(again)).toEqual([0.5, 0.25, 0.25, 0.5]);
+    expect(levelsOf(kept)).toEqual([0.25, 0.5]);
+    const buffers = new Set([...again, ...kept].map((outcome) => outcome.kind === 'decoded' && outcome.samples.buffer));
+    expect(buffers.size).toBe(6);
+  });
+
   it('a crash costs the item that it happens at', async () => {
     const requests = Array.from({ length: 12 }, (_, k) => writeWav(k === 5 ? 'crash.wav' : `${k}.wav`, (k + 1) / 64));
     await using decoder = new ProcessDecoder({ jobs: 1, silenceMs: 60_000, program: PROGRAM });
