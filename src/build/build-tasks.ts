@@ -1,17 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { errorMessage, InputError, OutputError, UsageError } from '../errors.js';
+import { errorMessage, InputError, UsageError } from '../errors.js';
 import { removeFile, writeFileAtomic } from '../run/atomic-file.js';
 import { mapPath, type PathMapping } from '../run/path-map.js';
 import type { PlannedTasks, TaskContext, TaskDivision, TaskExtent, TaskOutcome } from '../run/task.js';
-import { inspectShard } from '../shard/earlier-shard.js';
-import type { ShardOutcome } from '../shard/outcome.js';
+import { inspectShards, salvageShards, shardGone } from '../shard/made-shards.js';
 import { PlanFile } from '../shard/plan-file.js';
 import { divideShards, packTask, writeShardDigests } from '../shard/shard-tasks.js';
 import { failedOfAll, failedOfPart, isWithin, planBuild, type BuildContext, type BuildResult } from './build.js';
 import { removeIfEmpty } from './build-lock.js';
 import { summarizeOutcomes } from './build-summary.js';
-import { finishBuild, readFinished, salvagedListPath, writeList } from './finish.js';
+import { finishBuild, readFinished } from './finish.js';
 import { STDIN } from './input-file.js';
 import { buildOutputs, type BuildOptions, type BuildOutputs } from './options.js';
 import { SILENCE_SECONDS } from './prepare-plan.js';
@@ -50,7 +49,9 @@ export async function planBuildTasks(
   const outputs = buildOutputs(options.outputDir);
   // From now on the dataset is not whole.
   if (options.overwrite === true) await removeFile(outputs.metrics);
-  const extents = divideShards(plan.shards, division);
+  // Nothing is left to be done of a dataset that is finished.
+  const isFinished = (await readFinished(plan, outputs)) !== undefined;
+  const extents = isFinished ? [] : divideShards(plan.shards, division);
   await writeShardDigests(folder, plan, extents);
   const place: BuildPlace = { output_dir: outputs.folder };
   await writeFileAtomic(path.join(folder, PLACE_FILE), (write) => write(`${JSON.stringify(place)}\n`));
@@ -116,8 +117,7 @@ export async function finishBuildTasks(
   const outcomes = await inspectShards(plan, outputs, signal);
   if (salvage) {
     const there = outcomes.filter((outcome) => outcome !== undefined);
-    const file = salvagedListPath(outputs);
-    await writeList(file, plan, planned, there);
+    const file = await salvageShards(plan, outputs.folder, planned.folder, there);
     const summary = summarizeOutcomes(plan, there, false);
     const failures = new Map(there.map(({ shard, failures: { length } }) => [shard, length]));
     const failed = failedOfPart(plan, [...failures.keys()], (shard) => failures.get(shard) ?? 0);
@@ -127,30 +127,9 @@ export async function finishBuildTasks(
   const lockContext = { workFolder: outputs.workFolder, signal, isProcessAlive: undefined };
   const finish = { noLst: options.noLst ?? false, listedFolder: planned.folder };
   const summary = missing < 0 ? await finishBuild(plan, outputs, finish, lockContext) : undefined;
-  if (summary === undefined) throw shardGone(plan, outputs, Math.max(0, missing));
+  if (summary === undefined) throw shardGone(plan, outputs.folder, Math.max(0, missing), 'build');
   await removeIfEmpty(outputs.workFolder);
   return end({ kind: 'built', list, summary, failed: failedOfAll(summary) });
-}
-
-async function inspectShards(
-  plan: PlanFile,
-  { folder, workFolder }: BuildOutputs,
-  signal: AbortSignal,
-): Promise<(ShardOutcome | undefined)[]> {
-  const outcomes: (ShardOutcome | undefined)[] = [];
-  for (let shard = 0; shard < plan.shards.length; shard += 1) {
-    signal.throwIfAborted();
-    outcomes.push(await inspectShard({ plan, folder, workFolder, overwrite: true }, shard));
-  }
-  return outcomes;
-}
-
-function shardGone(plan: PlanFile, { folder }: BuildOutputs, shard: number): OutputError {
-  const tar = path.join(folder, plan.shards[shard]?.tar ?? '');
-  return new OutputError(`Cannot finish "${folder}": a task made "${tar}", and it is gone or changed`, {
-    path: tar,
-    hint: 'Run "cutroom build" with the options of the plan where the audio is: it makes what is missing, and ends the dataset.',
-  });
 }
 
 /** The plan in the output folder, as this machine names it, and that folder as the plan spells it. */

@@ -1,13 +1,14 @@
 import { OutputError, UsageError } from '../errors.js';
 import { shardPathFault } from '../manifest/shard-list.js';
 import { checkWritable, ensureFolder, removeFile, sizeOf } from '../run/atomic-file.js';
+import { writeShardList } from '../shard/made-shards.js';
 import { refuseForeignOutputs } from '../shard/metrics-owner.js';
 import { packShards } from '../shard/pack-shards.js';
 import type { PlanFile } from '../shard/plan-file.js';
 import type { OnPackProgress } from '../shard/progress.js';
 import { removeIfEmpty } from './build-lock.js';
 import { summarizeOutcomes, sumCounts, summarizePlan, type BuildSummary } from './build-summary.js';
-import { finishBuild, partListPath, readFinished, writeList } from './finish.js';
+import { finishBuild, partListPath, readFinished } from './finish.js';
 import { buildOutputs, checkBuildOptions, jobsOf, type BuildOptions, type BuildOutputs } from './options.js';
 import { preparePlan, requirePlannable, SILENCE_SECONDS, type PrepareContext } from './prepare-plan.js';
 
@@ -136,7 +137,7 @@ async function carryOut(
   });
   context.onProgress?.({ stage: 'finish' });
   const partList = isPart && list !== undefined ? partListPath(outputs, shards[0]!, shards.at(-1)! + 1) : undefined;
-  if (partList !== undefined) await writeList(partList, plan, outputs, outcomes);
+  if (partList !== undefined) await writeShardList(partList, plan, outputs.folder, outcomes);
   const lockContext = prepareContext(outputs, context);
   const finished = await finishBuild(plan, outputs, { noLst: options.noLst ?? false }, lockContext);
   const failuresOf = new Map(outcomes.map(({ shard, failures }) => [shard, failures.length]));

@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { formatShardLine, hoursOfMicros } from '../manifest/shard-list.js';
+import { hoursOfMicros } from '../manifest/shard-list.js';
 import { removeFile, writeFileAtomic } from '../run/atomic-file.js';
 import type { TaskOutcome } from '../run/task.js';
 import { readFinishedMetrics, requireSize } from '../shard/finished-dataset.js';
 import { clearWork, readOutcomes } from '../shard/outcome-file.js';
+import { salvagedListPath, writeShardList } from '../shard/made-shards.js';
 import type { ShardOutcome } from '../shard/outcome.js';
 import type { PackFailure } from '../shard/plan.js';
 import type { PlanFile } from '../shard/plan-file.js';
@@ -110,11 +111,6 @@ function summarizeMetrics(metrics: BuildMetrics, plan: PlanFile): BuildSummary {
   };
 }
 
-/** The list of the shards that are there of a dataset whose others were given up. */
-export function salvagedListPath({ folder }: BuildOutputs): string {
-  return path.join(folder, 'data.salvaged.lst');
-}
-
 /** The list of the shards of one run among several. */
 export function partListPath({ folder }: BuildOutputs, start: number, end: number): string {
   return path.join(folder, `data.${start}-${end}.lst`);
@@ -125,27 +121,6 @@ export async function removePartLists({ folder }: BuildOutputs): Promise<void> {
   for (const name of await readdir(folder)) {
     if (/^data\.\d+-\d+\.lst$/u.test(name)) await removeFile(path.join(folder, name));
   }
-}
-
-/** Writes a list of shards, by what came of them; `folder` is how it names the output folder. */
-export async function writeList(
-  file: string,
-  plan: PlanFile,
-  { folder }: { folder: string },
-  outcomes: readonly ShardOutcome[],
-): Promise<void> {
-  await writeFileAtomic(file, async (write) => {
-    for (const { shard, rows, durationMicros } of outcomes) {
-      const { tar, manifest } = plan.shards[shard]!;
-      const line = formatShardLine({
-        tarPath: path.join(folder, tar),
-        manifestPath: path.join(folder, manifest),
-        hours: hoursOfMicros(BigInt(durationMicros)),
-        sampleCount: rows,
-      });
-      await write(`${line}\n`);
-    }
-  });
 }
 
 /**
@@ -167,8 +142,8 @@ export async function finishBuild(
     const found = await readOutcomes(plan, outputs.workFolder);
     const outcomes = found.filter((outcome) => outcome !== undefined);
     if (outcomes.length < found.length) return undefined;
-    if (!noLst) await writeList(outputs.list, plan, { folder: listedFolder }, outcomes);
-    await removeFile(salvagedListPath(outputs));
+    if (!noLst) await writeShardList(outputs.list, plan, listedFolder, outcomes);
+    await removeFile(salvagedListPath(outputs.folder));
     await writeFileAtomic(outputs.failures, async (write) => {
       for (const failure of plan.failures()) await write(`${JSON.stringify(failure)}\n`);
       for (const { failures } of outcomes) {

@@ -8,6 +8,8 @@ export async function loadKind(name: KindName): Promise<TaskKind> {
       return (await import('./cut-kind.js')).cutKind;
     case 'build':
       return (await import('./build-kind.js')).buildKind;
+    case 'tar':
+      return (await import('./tar-kind.js')).tarKind;
     default:
       throw new UsageError(`The plan is of ${JSON.stringify(name)}, which this version does not know`);
   }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { OutputError } from '../errors.js';
 import { ensureFolder, removeFile, writeFileAtomic } from '../run/atomic-file.js';
 import { clearWork } from '../shard/outcome-file.js';
+import type { ShardOutcome } from '../shard/outcome.js';
 import { packShards } from '../shard/pack-shards.js';
 import { PlanFile, writePlan, type ShardToWrite } from '../shard/plan-file.js';
 import { PLAN_FORMAT, type PackFailure, type PlanHeader } from '../shard/plan.js';
@@ -111,7 +112,12 @@ export async function makeShards(run: ShardRun): Promise<MadeShards> {
     isProcessAlive: context.isProcessAlive,
     checkpointMs: context.checkpointMs,
   });
-  const sum = (count: (outcome: (typeof outcomes)[number]) => number): number =>
+  return sumShards(plan, outcomes);
+}
+
+/** What came of all shards of a plan, in its order. */
+export function sumShards(plan: PlanFile, outcomes: readonly ShardOutcome[]): MadeShards {
+  const sum = (count: (outcome: ShardOutcome) => number): number =>
     outcomes.reduce((total, outcome) => total + count(outcome), 0);
   return {
     shards: outcomes.map(({ rows, durationMicros }) => ({ rows, micros: durationMicros })),
@@ -148,8 +154,12 @@ function baseOf({ base }: ResolvedTarOptions, inputs: readonly ManifestInput[]):
   return base ?? inputs[0]?.folder ?? '/';
 }
 
-/** Writes the plan, unless it is there already from a run that was interrupted. */
-async function placePlan(run: ShardRun): Promise<PlanFile> {
+/**
+ * Writes the plan, unless it is there already from a run that was interrupted.
+ *
+ * @throws {OutputError} when an unfinished run there has another plan.
+ */
+export async function placePlan(run: ShardRun): Promise<PlanFile> {
   const { outputs } = run;
   const next = `${outputs.plan}.next`;
   const hash = await writePlan(next, headerOf(run), run.failures, shardsOf(run));

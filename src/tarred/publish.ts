@@ -20,7 +20,7 @@ export interface DoneRun {
   options: ResolvedTarOptions;
   datasets: readonly DatasetPlan[];
   /** Seconds of each row, by its number; NaN where they are not known. */
-  durations: readonly number[];
+  durations: readonly number[] | Float64Array;
   base: BaseDataset | undefined;
   failures: readonly PackFailure[];
   summary: TarSummary;

@@ -58,9 +58,15 @@ export interface IndexSummary {
   warnings: readonly string[];
 }
 
+/** What is told of the selection of rows. */
+export type SelectionFacts = Pick<
+  Selection,
+  'read' | 'tooShort' | 'tooLong' | 'failures' | 'shortestSeconds' | 'longestSeconds'
+>;
+
 /** What a summary is made of. */
 export interface SummaryParts {
-  selection: Selection;
+  selection: SelectionFacts;
   datasets: readonly DatasetPlan[];
   /** Undefined where nothing was made: the shards are those of the plan. */
   made: MadeShards | undefined;

@@ -6,30 +6,25 @@ import { audioArchitecture } from '../audio/architecture.js';
 import { CanceledError, CutroomError, OutputError, UsageError } from '../errors.js';
 import { checkWritable, ensureFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import { acquireLock, type Lock } from '../run/lock.js';
-import { INDEX_KINDS, type IndexKind } from '../shard/index-types.js';
 import type { PackFailure } from '../shard/plan.js';
+import type { PlanFile } from '../shard/plan-file.js';
 import { VERSION } from '../version.js';
 import type { TarContext } from './context.js';
-import { planDatasets, warnOfLostMembers, type DatasetPlan } from './dataset-plan.js';
+import { planDatasets, type DatasetPlan } from './dataset-plan.js';
+import { addIndexes, endRun } from './end-run.js';
 import { inheritOptions, readBaseDataset, type BaseDataset } from './grown.js';
 import { inspectTarget, type TarIdentity } from './identity.js';
 import { Inputs } from './inputs.js';
 import { datasetFiles, outputsOf, removeEarlierFiles, removeIfEmpty, type TarOutputs } from './layout.js';
 import { MemberPlans } from './member-plan.js';
 import { createdDatetime, formatMetadata, readMetadata } from './metadata.js';
-import { metricsOf, summaryOfMetrics, type TarMetrics } from './metrics.js';
+import { summaryOfMetrics, type TarMetrics } from './metrics.js';
 import { describeTarOptions, resolveTarOptions, type ResolvedTarOptions, type TarOptions } from './options.js';
-import { makeShards, writeManifests, type ShardRun } from './make-shards.js';
-import { clearWorkFolder, describeOptionsOf, publishDatasets, publishMetrics, versionOf } from './publish.js';
+import { makeShards, placePlan, writeManifests, type ShardRun } from './make-shards.js';
+import { clearWorkFolder, describeOptionsOf, versionOf } from './publish.js';
 import { selectRows, type Selection } from './select.js';
 import { countFailures, summarizeRun, type TarSummary } from './summary.js';
-import {
-  requireIndexable,
-  requireNewest,
-  settleOtherIndexes,
-  writeTarIndexes,
-  type IndexRun,
-} from './write-tar-indexes.js';
+import { requireIndexable } from './write-tar-indexes.js';
 
 /** How a run ended. */
 export interface TarResult {
@@ -58,6 +53,34 @@ export interface TarResult {
  * @throws UsageError, InputError, OutputError, CanceledError; RangeError for an option out of its range
  */
 export async function tarDataset(options: TarOptions, context: TarContext = {}): Promise<TarResult> {
+  return await runTar(options, context);
+}
+
+/** A dataset that is planned, or one that is finished already. */
+export type PlannedTar = { options: ResolvedTarOptions; base: BaseDataset | undefined } & (
+  { finished: TarMetrics } | { run: ShardRun; selection: Selection; warnings: readonly string[]; plan: PlanFile }
+);
+
+/**
+ * Plans a dataset and makes no shard: the plan lies in the work folder of the target folder, where the same run goes on with it.
+ *
+ * @param onPlanned is called while nobody else can work there
+ * @throws as `tarDataset`
+ */
+export async function planTarDataset(
+  options: TarOptions,
+  context: TarContext,
+  onPlanned: (planned: PlannedTar) => Promise<void>,
+): Promise<void> {
+  await runTar(options, { ...context, onPlanned });
+}
+
+interface RunContext extends TarContext {
+  /** Makes the run one that plans alone. */
+  onPlanned?: ((planned: PlannedTar) => Promise<void>) | undefined;
+}
+
+async function runTar(options: TarOptions, context: RunContext): Promise<TarResult> {
   const startMs = performance.now();
   const done = (ended: Omit<TarResult, 'seconds'>): TarResult => ({
     ...ended,
@@ -113,11 +136,11 @@ class TarRun {
   readonly #options: ResolvedTarOptions;
   readonly #inputs: Inputs;
   readonly #base: BaseDataset | undefined;
-  readonly #context: TarContext;
+  readonly #context: RunContext;
   readonly #outputs: TarOutputs;
   readonly #warnings: string[] = [];
 
-  constructor(options: ResolvedTarOptions, inputs: Inputs, base: BaseDataset | undefined, context: TarContext) {
+  constructor(options: ResolvedTarOptions, inputs: Inputs, base: BaseDataset | undefined, context: RunContext) {
     this.#options = options;
     this.#inputs = inputs;
     this.#base = base;
@@ -194,12 +217,17 @@ class TarRun {
   }
 
   async #runLocked({ selection, datasets, identity, lock }: LockedRun): Promise<Omit<TarResult, 'seconds'>> {
-    const { overwrite, onlyManifests, shardManifests, index } = this.#options;
+    const { overwrite, onlyManifests } = this.#options;
     const outputs = this.#outputs;
     const earlier = await inspectTarget(outputs, identity, this.#listAdded(datasets));
     if (earlier.kind === 'foreign') throw earlier.error;
     if (earlier.kind === 'finished' && !overwrite) {
       await requireShards(outputs, earlier.metrics);
+      const { onPlanned } = this.#context;
+      if (onPlanned !== undefined) {
+        await onPlanned({ finished: earlier.metrics, base: this.#base, options: this.#options });
+        return this.#end('preview', summaryOfMetrics(earlier.metrics));
+      }
       return await this.#addIndexes(earlier.metrics, this.#stopSignal(lock));
     }
     if (earlier.kind === 'other' && !overwrite) throw earlier.error;
@@ -219,50 +247,36 @@ class TarRun {
       failures: [...selection.failures, ...this.#listDropped(selection, datasets)],
       context: { ...this.#context, signal },
     };
+    const { onPlanned } = this.#context;
+    if (onPlanned !== undefined) {
+      const warnings = this.#warnings;
+      const plan = await placePlan(shardRun);
+      await onPlanned({ run: shardRun, selection, options: this.#options, base: this.#base, warnings, plan });
+      return this.#end('preview', summarizeRun({ selection, datasets, made: undefined, warnings }));
+    }
     const made = onlyManifests ? await writeManifests(shardRun) : await makeShards(shardRun);
-    warnOfLostMembers(datasets, made, this.#warnings);
-    this.#context.onProgress?.({ stage: 'finish' });
-    await lock.confirm();
-    const warnings = this.#warnings;
-    const summary = summarizeRun({ selection, datasets, made, warnings });
-    await publishDatasets({
+    const metrics = await endRun({
       outputs,
       options: this.#options,
+      identity,
+      base: this.#base,
+      selection,
       datasets,
       durations: selection.table.durations,
-      base: this.#base,
-      failures: [...shardRun.failures, ...made.failures],
-      summary,
-      environment: this.#context.environment ?? {},
+      failures: shardRun.failures,
+      warnings: this.#warnings,
+      made,
+      context: { ...this.#context, signal },
+      confirm: () => lock.confirm(),
     });
-    const metrics = metricsOf(identity, summary, made, shardManifests);
-    const indexRun = this.#indexRun(metrics, signal);
-    metrics.warnings.push(...(await settleOtherIndexes(index, indexRun)));
-    metrics.indexes = await writeTarIndexes(index, indexRun);
-    await lock.confirm();
-    await publishMetrics(outputs, metrics);
     return this.#end(onlyManifests ? 'manifests' : 'packed', summaryOfMetrics(metrics));
   }
 
   /** Writes the indexes that a finished dataset lacks. */
-  async #addIndexes(metrics: TarMetrics, signal: AbortSignal): Promise<Omit<TarResult, 'seconds'>> {
-    const outputs = this.#outputs;
-    const missing = this.#options.index.filter((kind) => !metrics.indexes.some(({ index }) => index === kind));
-    if (missing.length === 0) {
-      await clearWorkFolder(outputs);
-      return this.#end('already_done', summaryOfMetrics(metrics));
-    }
-    const indexRun = this.#indexRun(metrics, signal);
-    await requireNewest(indexRun);
-    const indexes = [...metrics.indexes, ...(await writeTarIndexes(missing, indexRun))];
-    const order = (kind: IndexKind): number => INDEX_KINDS.indexOf(kind);
-    const whole = { ...metrics, indexes: indexes.toSorted((a, b) => order(a.index) - order(b.index)) };
-    await publishMetrics(outputs, whole);
-    return this.#end('indexed', summaryOfMetrics(whole));
-  }
-
-  #indexRun(metrics: TarMetrics, signal: AbortSignal): IndexRun {
-    return { outputs: this.#outputs, metrics, base: this.#base, context: { ...this.#context, signal } };
+  async #addIndexes(finished: TarMetrics, signal: AbortSignal): Promise<Omit<TarResult, 'seconds'>> {
+    const run = { outputs: this.#outputs, metrics: finished, base: this.#base, context: { ...this.#context, signal } };
+    const { metrics, isChanged } = await addIndexes(this.#options.index, run);
+    return this.#end(isChanged ? 'indexed' : 'already_done', summaryOfMetrics(metrics));
   }
 
   #stopSignal(lock: Lock): AbortSignal {
@@ -335,21 +349,24 @@ class TarRun {
       failuresPath: paths?.failures,
       metricsPath: paths?.metrics,
       summary,
-      isWithinLimit: this.#isWithin(summary),
+      isWithinLimit: isWithin(summary, this.#options),
     };
-  }
-
-  #isWithin(summary: TarSummary): boolean {
-    const { onError, maxFailures } = this.#options;
-    if (onError === 'skip') return true;
-    const failures = countFailures(summary);
-    if ('count' in maxFailures) return failures <= maxFailures.count;
-    return failures <= (maxFailures.percent / 100) * summary.read.rows;
   }
 }
 
+/** Whether no more failed than is allowed. */
+export function isWithin(
+  summary: TarSummary,
+  { onError, maxFailures }: Pick<ResolvedTarOptions, 'onError' | 'maxFailures'>,
+): boolean {
+  if (onError === 'skip') return true;
+  const failures = countFailures(summary);
+  if ('count' in maxFailures) return failures <= maxFailures.count;
+  return failures <= (maxFailures.percent / 100) * summary.read.rows;
+}
+
 /** @throws OutputError where a shard of a finished dataset is gone or changed */
-async function requireShards({ folder }: TarOutputs, { shards }: TarMetrics): Promise<void> {
+export async function requireShards({ folder }: TarOutputs, { shards }: TarMetrics): Promise<void> {
   for (const { tar, tar_bytes: bytes } of shards) {
     const file = path.join(folder, tar);
     const found = await sizeOf(file);

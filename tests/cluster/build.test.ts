@@ -114,9 +114,7 @@ describe('the kind build', () => {
     await build(requestOf('whole'));
     const before = treeOf(path.join(folder, 'whole'));
     const plan = await planWork(path.join(folder, 'plan-whole'), 'build', requestOf('whole'));
-    const results = await runAll(plan);
-    const failures = results.map((result) => ('outcome' in result ? result.outcome.failures : undefined));
-    expect(failures).toContainEqual({ failed_member: 1 });
+    expect(plan.record.tasks).toBe(0);
     expect((await finish(plan)).kind).toBe('already_done');
     expect(treeOf(path.join(folder, 'whole'))).toEqual(before);
   });
