@@ -54,7 +54,9 @@ async function openLoader(
   decoder: UtteranceDecoder,
 ): Promise<Loader> {
   const warnings = new Warnings(options.onWarning);
-  const shards = new ShardIndexes(options.indexes ?? 'memory', (note) => warnings.add(note));
+  const closing = new AbortController();
+  const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
+  const shards = new ShardIndexes(options.indexes ?? 'memory', signal, (note) => warnings.add(note));
   const spec = toSourceSpec(options.source);
   const table = await openTable(spec, options);
   refuseSpeedOfExcerpts(table, options);
@@ -79,7 +81,7 @@ async function openLoader(
     ...{ onItemError, copies: numCopies, wantsBytes: rawBytes, sampleRate },
   });
   return new Loader({
-    ...{ table, planner, maker, settings, signal: options.signal },
+    ...{ table, planner, maker, settings, closing, signal },
     warnings: () => warnings.all,
     release: async () => {
       await Promise.all([decoder.close(), rows.close(), noiseRows?.close()]);

@@ -24,7 +24,10 @@ export interface LoaderParts {
   maker: Pick<BatchMaker, 'make'>;
   settings: Pick<LoaderSettings, 'rank' | 'worldSize' | 'worker' | 'workers' | 'prefetch' | 'maxFailures'>;
   warnings: () => readonly LoaderWarning[];
-  signal: AbortSignal | undefined;
+  /** Fired when the loader is closed. */
+  closing: AbortController;
+  /** Fired with it, or by the caller: ends everything. */
+  signal: AbortSignal;
   /** Gives processes and files back; called once, when nothing is being decoded any more. */
   release: () => Promise<void>;
 }
@@ -47,8 +50,6 @@ export class Loader implements AsyncDisposable {
   readonly table: ItemTable;
   readonly #parts: LoaderParts;
   readonly #log = new FailureLog();
-  readonly #closing = new AbortController();
-  readonly #signal: AbortSignal;
   readonly #running = new Set<Promise<unknown>>();
   /** The plan that was made last: most questions are about it. */
   #plan: EpochPlan | undefined;
@@ -59,8 +60,6 @@ export class Loader implements AsyncDisposable {
   constructor(parts: LoaderParts) {
     this.#parts = parts;
     this.table = parts.table;
-    const { signal } = this.#closing;
-    this.#signal = parts.signal === undefined ? signal : AbortSignal.any([parts.signal, signal]);
   }
 
   /** What the plan leaves out or repeats, what the sources had that is no item, and what is wrong with tars that were opened so far. */
@@ -112,7 +111,7 @@ export class Loader implements AsyncDisposable {
 
   /** Ends what is being decoded, and gives processes and files back. */
   async close(): Promise<void> {
-    this.#closing.abort(new CanceledError('The loader was closed'));
+    this.#parts.closing.abort(new CanceledError('The loader was closed'));
     this.#release ??= this.#settle().then(async () => {
       await this.#parts.release();
     });
@@ -129,7 +128,7 @@ export class Loader implements AsyncDisposable {
 
   async *#run(first: EpochPlan, isEndless: boolean): AsyncGenerator<Batch, void, undefined> {
     const { prefetch, maxFailures, worker, workers } = this.#parts.settings;
-    const options = { concurrency: prefetch, window: prefetch, signal: this.#signal };
+    const options = { concurrency: prefetch, window: prefetch, signal: this.#parts.signal };
     const steps = isEndless ? this.#endlessSteps(first) : stepsOf(first, worker, workers);
     for await (const batch of orderedMap(steps, options, async (step, signal) => await this.#make(step, signal))) {
       this.#log.add(batch.failures);
@@ -162,7 +161,7 @@ export class Loader implements AsyncDisposable {
   }
 
   #planFrom(from: number | LoaderState): EpochPlan {
-    this.#signal.throwIfAborted();
+    this.#parts.signal.throwIfAborted();
     if (typeof from === 'number') return this.#planOf(from);
     const { planner, settings } = this.#parts;
     const isStart = from.batch === 0 && from.ranks === settings.worldSize && from.seed === planner.seed;

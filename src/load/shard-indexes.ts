@@ -18,11 +18,13 @@ export interface ShardNote {
 /** The indexes of tars, each opened when one of its members is first wanted, and kept: some 25 bytes and the name for each member. */
 export class ShardIndexes {
   readonly #keep: KeepMembers;
+  readonly #signal: AbortSignal;
   readonly #onNote: (note: ShardNote) => void;
   readonly #opened = new Map<string, Promise<MemberIndex | CutroomError>>();
 
-  constructor(keep: KeepMembers, onNote: (note: ShardNote) => void) {
+  constructor(keep: KeepMembers, signal: AbortSignal, onNote: (note: ShardNote) => void) {
     this.#keep = keep;
+    this.#signal = signal;
     this.#onNote = onNote;
   }
 
@@ -52,7 +54,7 @@ export class ShardIndexes {
   /** A tar that cannot be read fails its rows, not the others'. */
   async #open(tarPath: string): Promise<MemberIndex | CutroomError> {
     try {
-      const index = await openMemberIndex(tarPath, { keep: this.#keep });
+      const index = await openMemberIndex(tarPath, { keep: this.#keep, signal: this.#signal });
       const { problem, origin } = index;
       if (problem !== undefined) {
         this.#onNote({ code: problem.reason, message: `"${tarPath}": ${problem.message}`, hint: problem.hint });

@@ -187,11 +187,17 @@ describe('createLoader()', () => {
   });
 
   it('refuses options that do not go together', async () => {
-    await expect(createLoader({ source: list, batchSize: 2, rank: 2, worldSize: 2 })).rejects.toThrow('no rank 2 of 2');
-    await expect(createLoader({ source: list, batchSize: 2, prefetch: 0 })).rejects.toThrow('prefetch must be');
-    await expect(createLoader({ source: [], batchSize: 2 })).rejects.toThrow('There is no source');
-    await expect(createLoader({ source: list })).rejects.toThrow(UsageError);
-    await expect(createLoader({ source: path.join(folder, 'none.lst'), batchSize: 1 })).rejects.toThrow(InputError);
+    await expect(createLoader({ source: list, batchSize: 2, rank: 2, worldSize: 2, ...HERE })).rejects.toThrow(
+      'no rank 2 of 2',
+    );
+    await expect(createLoader({ source: list, batchSize: 2, prefetch: 0, ...HERE })).rejects.toThrow(
+      'prefetch must be',
+    );
+    await expect(createLoader({ source: [], batchSize: 2, ...HERE })).rejects.toThrow('There is no source');
+    await expect(createLoader({ source: list, ...HERE })).rejects.toThrow(UsageError);
+    await expect(createLoader({ source: path.join(folder, 'none.lst'), batchSize: 1, ...HERE })).rejects.toThrow(
+      InputError,
+    );
   });
 
   it('tells of faulty rows at once', async () => {

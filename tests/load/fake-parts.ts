@@ -164,13 +164,15 @@ export function fakeLoader(table: ItemTable, decoder: FakeDecoder, options: Fake
     noises: noises === undefined ? undefined : new NoiseMixer(noises, new AudioReader(decoder, 1000, false), 1000),
     ...{ onItemError, copies, wantsBytes, sampleRate: 1000 },
   });
+  const closing = new AbortController();
   return new Loader({
     table,
     planner: options.planner ?? fakePlanner(table, size, rank, ranks),
     maker,
     settings: { rank, worldSize: ranks, worker, workers, prefetch, maxFailures },
     warnings: () => [],
-    signal: options.signal,
+    closing,
+    signal: options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]),
     release: async () => {
       await decoder.close();
     },
