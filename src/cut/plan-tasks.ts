@@ -7,7 +7,9 @@ import type { ChunkWriter } from '../run/atomic-file.js';
 import { formatJournalLine } from '../run/journal-reader.js';
 import { divideEvenly } from '../run/task.js';
 import type { PlannedTasks, TaskDivision, TaskExtent } from '../run/task.js';
+import { refuseForeignOutputs } from '../shard/metrics-owner.js';
 import type { CutPlan } from './cut-plan.js';
+import { inspectEarlierOutputs } from './earlier-outputs.js';
 import type { RunIdentity } from './identity.js';
 import { makePlan } from './make-plan.js';
 import type { MakePlanContext } from './make-plan.js';
@@ -40,7 +42,8 @@ const MICROS_AN_HOUR = 3_600_000_000;
  * ```
  *
  * @param folder exists and is empty
- * @throws InputError when the manifest cannot be read or names clash; UsageError for options that make no sense here
+ * @throws InputError when the manifest cannot be read or names clash; UsageError for options that make no sense here; OutputError when the outputs of
+ * another run are where the finals go
  */
 export async function planCutTasks(
   options: CutOptions,
@@ -53,12 +56,15 @@ export async function planCutTasks(
       hint: 'Leave --dry-run out, or run it on this machine.',
     });
   }
+  await refuseForeignOutputs(resolved.outputs.metrics, 'cut', 'output-dir');
   const listFault = resolved.outputs.isSharded ? findListFault(resolved.outputs) : undefined;
   if (listFault !== undefined) context.onWarning?.(`no list of the shards is written: ${listFault}`);
   const failures: FailureRecord[] = [];
   const { plan, identity } = await makePlan(resolved, { ...context, onFailure: (failure) => failures.push(failure) });
   try {
     checkShardCount(resolved.sharding, plan);
+    // Told now, and not when all tasks are done.
+    if (!resolved.overwrite) await inspectEarlierOutputs(resolved.outputs, identity, false);
     const starts = divide(plan, context.division);
     const extents = describeExtents(plan, starts);
     const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex');

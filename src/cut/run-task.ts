@@ -179,7 +179,7 @@ class CutTask {
     const share = totalHours > 0 ? hours / totalHours : recordings / Math.max(1, totalRecordings);
     context.onProgress?.({
       units: recordings,
-      audioSeconds: (share * (extent.micros ?? 0)) / 1e6,
+      audioSeconds: Math.round(share * (extent.micros ?? 0)) / 1e6,
       bytes: writer?.tarBytes ?? 0,
     });
   }

@@ -26,8 +26,8 @@ export class DividedCut {
     this.planned = planned;
   }
 
-  static async plan({ folder, options }: Corpus, division: TaskDivision): Promise<DividedCut> {
-    const place = path.join(folder, 'plan');
+  static async plan({ folder, options }: Corpus, division: TaskDivision, name = 'plan'): Promise<DividedCut> {
+    const place = path.join(folder, name);
     await rm(place, { recursive: true, force: true });
     await mkdir(place);
     return new DividedCut(place, options, await planCutTasks(options, place, { division }));

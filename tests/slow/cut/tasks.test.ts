@@ -219,9 +219,19 @@ describe('finishCutTasks()', () => {
     await expect(divided.finish()).rejects.toThrow('tasks_as_shards was 4, now unset');
   });
 
+  test('salvages shards', async () => {
+    await startAnew();
+    const some = new Map([...divided.done].filter(([task]) => task !== 0));
+    const { kind, summary } = await divided.finish({ done: some, salvage: true, asShards: true });
+    expect(kind).toBe('salvaged');
+    expect(summary.shards.map(({ name }) => name)).toEqual([1, 2, 3].map((task) => `snippets.00000${task}.tar`));
+    expect((await divided.finish({ asShards: true })).summary.shards).toHaveLength(4);
+  });
+
   test('replaces nothing of another run', async () => {
     await startAnew();
     await cut({ ...corpus.options, channel: 0 });
+    await expect(DividedCut.plan(corpus, { count: 1 }, 'other')).rejects.toThrow('channel was 0, now "average"');
     await expect(divided.finish()).rejects.toThrow('channel was 0, now "average"');
     expect((await divided.finish({}, { overwrite: true })).kind).toBe('finished');
     await expectOutputs(corpus.options.outputDir, expected);
