@@ -215,7 +215,9 @@ class TasksFinish {
         journal,
         executed,
         finish: async () => {
-          if (context.asShards) return await placeTaskShards(outputs, listFilled(executed.shards), folderOf);
+          if (context.asShards) {
+            return await placeTaskShards(outputs, listFilled(executed.shards, context.done), folderOf);
+          }
           if (writer === undefined) throw new Error('There is nothing to publish');
           return await writer.finish();
         },
@@ -269,9 +271,10 @@ function resolveFinals(
   return { ...optionsOf(facts), outputs, overwrite, maxFailures, salvage };
 }
 
-/** The shards that have members. */
-function listFilled(tally: ShardTally): number[] {
-  return Array.from({ length: tally.count }, (_, shard) => shard).filter((shard) => tally.snippetsOf(shard) > 0);
+/** The tasks that have members, with the sizes of their tars. */
+function listFilled(tally: ShardTally, done: ReadonlyMap<number, TaskOutcome>): Map<number, number> {
+  const filled = [...done].filter(([task]) => tally.snippetsOf(task) > 0).toSorted(([a], [b]) => a - b);
+  return new Map(filled.map(([task, { bytes }]) => [task, bytes]));
 }
 
 function listFinals(outputs: CutOutputs, { shards }: CutSummary): string[] {

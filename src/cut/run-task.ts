@@ -137,7 +137,8 @@ class CutTask {
         onProgress: (progress) => this.#report(progress, writer),
         checkpointMs: context.checkpointMs ?? 2_000,
         onRecording: async (_index, came) => {
-          if (came !== undefined) await write(formatOutcome(came));
+          if (came === undefined) throw new Error('A recording of the task has no outcome');
+          await write(formatOutcome(came));
         },
       });
       const { tarBytes, manifestBytes } = await finishTar(journal, writer);

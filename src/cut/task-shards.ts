@@ -35,31 +35,34 @@ export class TaskTally extends ShardTally {
  * Puts the tars and manifests of tasks beside the places of shards, ready to be published: as second names of the same files where the file
  * system can, else as copies.
  *
- * @param tasks those that have members
- * @throws {OutputError} when they cannot be put there; InputError when one is gone
+ * @param tasks those that have members, with the size of the tar
+ * @throws {OutputError} when they cannot be put there;
+ * InputError when one is gone or has another size
  */
 export async function placeTaskShards(
   outputs: CutOutputs,
-  tasks: readonly number[],
+  tasks: ReadonlyMap<number, number>,
   folderOf: (task: number) => string,
 ): Promise<ShardSizes[]> {
   const sizes: ShardSizes[] = [];
-  for (const task of tasks) {
+  for (const [task, tarBytes] of tasks) {
     const { tar, manifest } = placesOf(outputs, task);
     const folder = folderOf(task);
     sizes.push({
       shard: task,
-      tarBytes: await placeFile(path.join(folder, TASK_FILES.tar), partialPath(tar)),
-      manifestBytes: await placeFile(path.join(folder, TASK_FILES.manifest), partialPath(manifest)),
+      tarBytes: await placeFile(path.join(folder, TASK_FILES.tar), partialPath(tar), tarBytes),
+      manifestBytes: await placeFile(path.join(folder, TASK_FILES.manifest), partialPath(manifest), undefined),
     });
   }
   return sizes;
 }
 
-async function placeFile(from: string, to: string): Promise<number> {
+async function placeFile(from: string, to: string, wantedBytes: number | undefined): Promise<number> {
   const sizeBytes = await sizeOf(from);
-  if (sizeBytes === undefined) {
-    throw new InputError(`Cannot take "${from}" over: there is no such file`, {
+  if (sizeBytes === undefined || sizeBytes !== (wantedBytes ?? sizeBytes)) {
+    const state =
+      sizeBytes === undefined ? 'there is no such file' : `it has ${sizeBytes} bytes instead of ${wantedBytes}`;
+    throw new InputError(`Cannot take "${from}" over: ${state}`, {
       path: from,
       hint: `Remove "${path.dirname(from)}" and run the task again.`,
     });

@@ -160,7 +160,7 @@ class TarCursor {
     for (;;) {
       const step = await this.#members.next().catch((error: unknown) => {
         if (!(error instanceof InputError)) throw error;
-        throw new InputError(error.message, { path: this.path, hint, cause: error });
+        throw new InputError(error.message, { path: this.path, offsetBytes: error.offsetBytes, hint, cause: error });
       });
       if (step.done !== true && step.value.name === name) return step.value;
       if (step.done === true || compareCodePoints(step.value.name, name) > 0) {
