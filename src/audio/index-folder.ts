@@ -34,23 +34,32 @@ const PARTIAL_SUFFIX = '.index.partial';
 export class IndexFolder implements IndexStore {
   readonly #folder: string;
   readonly #onNotice: ((message: string) => void) | undefined;
+  readonly #nameOf: (recording: string) => string;
   #written = 0;
   /** Set once it turned out that nothing can be written here. */
   #isReadOnly = false;
 
-  /** @param onNotice takes what is to be said: that a kept index is of no use, or that one cannot be kept. */
-  constructor(folder: string, onNotice: ((message: string) => void) | undefined) {
+  /**
+   * @param onNotice takes what is to be said: that a kept index is of no use, or that one cannot be kept.
+   * @param nameOf tells under which path the index of a recording is kept, where others name it otherwise; default: its own.
+   */
+  constructor(
+    folder: string,
+    onNotice: ((message: string) => void) | undefined,
+    nameOf: (recording: string) => string = (recording) => recording,
+  ) {
     this.#folder = folder;
     this.#onNotice = onNotice;
+    this.#nameOf = nameOf;
   }
 
   /** Whether the index of a recording is kept, if it has one: not that of a short one, which is made in no time. */
   takes(recording: string): boolean {
-    return keyOf(recording) !== undefined;
+    return this.#keyOf(recording) !== undefined;
   }
 
   load(recording: string): KeptIndex | undefined {
-    const key = keyOf(recording);
+    const key = this.#keyOf(recording);
     if (key === undefined) return undefined;
     const file = this.#fileOf(key);
     const bytes = this.#read(file);
@@ -62,12 +71,16 @@ export class IndexFolder implements IndexStore {
   }
 
   begin(recording: string): (index: PacketIndex | undefined) => void {
-    const before = keyOf(recording);
+    const before = this.#keyOf(recording);
     return (index) => {
-      const now = keyOf(recording);
+      const now = this.#keyOf(recording);
       // Where it changed meanwhile, nobody knows what the index is of.
       if (before !== undefined && now !== undefined && isSame(before, now)) this.#keep(before, { index });
     };
+  }
+
+  #keyOf(recording: string): IndexKey | undefined {
+    return keyOf(recording, this.#nameOf(recording));
   }
 
   #fileOf({ path: recording }: IndexKey): string {
@@ -110,11 +123,11 @@ function indexName(recording: string): string {
 }
 
 /** Undefined for a recording of which no index is kept. */
-function keyOf(recording: string): IndexKey | undefined {
+function keyOf(recording: string, name: string): IndexKey | undefined {
   const stats = statSync(recording, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile() || stats.size < MIN_RECORDING_BYTES) return undefined;
   const mtimeNanos = String(stats.mtimeNs);
-  return { path: path.resolve(recording), sizeBytes: Number(stats.size), mtimeNanos, producer: `cutroom ${VERSION}` };
+  return { path: path.resolve(name), sizeBytes: Number(stats.size), mtimeNanos, producer: `cutroom ${VERSION}` };
 }
 
 function isSame(a: IndexKey, b: IndexKey): boolean {

@@ -10,6 +10,8 @@ export async function loadKind(name: KindName): Promise<TaskKind> {
       return (await import('./build-kind.js')).buildKind;
     case 'tar':
       return (await import('./tar-kind.js')).tarKind;
+    case 'scan':
+      return (await import('./scan-kind.js')).scanKind;
     default:
       throw new UsageError(`The plan is of ${JSON.stringify(name)}, which this version does not know`);
   }

@@ -11,6 +11,8 @@ export interface ScanJob {
 export interface JobFile {
   /** Absolute. */
   filepath: string;
+  /** What the scan names it, where that is another path than this machine has. */
+  name?: string | undefined;
   /** Set where the file was read before; if both are still so it is not read again. */
   known: KnownFile | undefined;
 }

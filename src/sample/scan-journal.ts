@@ -1,5 +1,7 @@
+import { open } from 'node:fs/promises';
 import { removeFile, sizeOf } from '../run/atomic-file.js';
 import { Journal } from '../run/journal.js';
+import { readRecords } from '../run/journal-reader.js';
 import { isScanRow } from './scan-row.js';
 import type { ScanRow } from './scan-row.js';
 
@@ -75,8 +77,37 @@ export class ScanJournal {
     await this.#journal.sync();
   }
 
+  /** Makes sure that what was added is on the disk. */
+  async sync(): Promise<void> {
+    await this.#journal.sync();
+  }
+
+  /** Records in the journal. */
+  get recordCount(): number {
+    return this.#journal.recordCount;
+  }
+
   async close(): Promise<void> {
     await this.#journal.close();
+  }
+}
+
+/**
+ * Reads the rows of a journal that nobody writes any more.
+ *
+ * @returns how many records there are
+ * @throws {InputError} when it is damaged; what reading files throws.
+ */
+export async function readScanJournal(path: string, onRow: (row: JournalRow) => void): Promise<number> {
+  const handle = await open(path);
+  try {
+    const { recordCount } = await readRecords(path, handle, (record) => {
+      const entry = record as Head | Read | Publish;
+      if (entry.kind === 'read' && isScanRow(entry.row)) onRow({ row: entry.row, windows: windowsOf(entry) });
+    });
+    return recordCount;
+  } finally {
+    await handle.close();
   }
 }
 

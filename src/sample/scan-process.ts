@@ -57,7 +57,7 @@ async function readFile(
 
 /** Once what the file is was found, whoever draws windows of it is spared the first pass. */
 async function withIndex(
-  { filepath, known }: JobFile,
+  { filepath, name = filepath, known }: JobFile,
   outcome: FileOutcome,
   indexFolder: string,
   report: Report,
@@ -67,7 +67,11 @@ async function withIndex(
   const frames = read === undefined ? known?.indexedFrames : isIndexedKind(read) ? read.frames : undefined;
   if (frames === undefined) return outcome;
   const notices: string[] = [];
-  const folder = new IndexFolder(indexFolder, (message) => void notices.push(message));
+  const folder = new IndexFolder(
+    indexFolder,
+    (message) => void notices.push(message),
+    () => name,
+  );
   try {
     const isMade = await keepIndex(filepath, frames, folder, () => report(undefined));
     return { ...outcome, index: { isMade, notices } };

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { isIndexedKind } from '../audio/open-block-source.js';
+import { mapPath, type PathMapping } from '../run/path-map.js';
 import { orderedMap } from '../run/ordered-map.js';
 import { ProcessPool } from '../run/process-pool.js';
 import type { FileOutcome, JobFile, ScanJob } from './scan-job.js';
@@ -10,6 +11,8 @@ export interface ReadingParts {
   table: ScanTable;
   /** What paths are joined to. */
   base: string;
+  /** Folders that this machine has elsewhere than the scan says; what is told of files keeps to what it says. Default: none. */
+  mappings?: readonly PathMapping[] | undefined;
   loudness: LoudnessSettings | undefined;
   /** Where indexes of long files are kept; undefined for nowhere. */
   indexFolder: string | undefined;
@@ -110,17 +113,29 @@ class Reading {
   #jobFile(index: number): JobFile {
     const { table, base } = this.#parts;
     const facts = table.factsOf(index);
-    const filepath = path.resolve(base, table.pathOf(index));
-    if (facts === undefined) return { filepath, known: undefined };
+    const name = path.resolve(base, table.pathOf(index));
+    const filepath = mapPath(name, this.#parts.mappings ?? []);
+    if (facts === undefined) return { filepath, name, known: undefined };
     const { sizeBytes, mtimeMicros, frames } = facts;
-    return { filepath, known: { sizeBytes, mtimeMicros, indexedFrames: isIndexedKind(facts) ? frames : undefined } };
+    return {
+      filepath,
+      name,
+      known: { sizeBytes, mtimeMicros, indexedFrames: isIndexedKind(facts) ? frames : undefined },
+    };
+  }
+
+  /** What is written down of a failure depends on no machine. */
+  #asNamed(index: number, outcome: FileOutcome): FileOutcome {
+    if (outcome.kind !== 'failed' || this.#parts.mappings === undefined) return outcome;
+    const { filepath, name = filepath } = this.#jobFile(index);
+    return { ...outcome, message: outcome.message.replaceAll(filepath, () => name) };
   }
 
   async #note(batch: readonly number[], outcomes: readonly FileOutcome[]): Promise<void> {
     await Promise.all(
       outcomes.map(async (outcome, at) => {
         const index = batch[at];
-        if (index !== undefined) await this.#parts.onOutcome(index, outcome);
+        if (index !== undefined) await this.#parts.onOutcome(index, this.#asNamed(index, outcome));
       }),
     );
   }

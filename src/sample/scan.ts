@@ -1,22 +1,18 @@
-import { rmdir } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import path from 'node:path';
-import { pid } from 'node:process';
 import { removeOtherIndexes } from '../audio/index-folder.js';
-import { CanceledError, CutroomError, errorMessage, OutputError, systemCode } from '../errors.js';
-import { ensureFolder, publishFile, removeFile, removeFolder, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
-import { acquireLock } from '../run/lock.js';
+import { CanceledError, CutroomError, InputError } from '../errors.js';
+import { ensureFolder, removeFile, removeFolder, writeFileAtomic } from '../run/atomic-file.js';
 import { BagWriter } from './bagz.js';
 import { EarlierScan } from './earlier-scan.js';
-import { findAudioFiles } from './find-audio.js';
 import { BAG_NAME, MANIFEST_NAME, writeManifest } from './lufs-cache.js';
 import type { CachedFile } from './lufs-cache.js';
-import { readPathList } from './path-list.js';
+import { findNames, identityOf } from './scan-inputs.js';
+import { clearWork, finishPublishing, lockScan, movePublished } from './scan-places.js';
 import { FAILURES_NAME, METRICS_NAME, placesOf, SCAN_NAME } from './scan-files.js';
 import type { ScanPlaces } from './scan-files.js';
 import type { FileOutcome } from './scan-job.js';
-import { isPublishing, ScanJournal } from './scan-journal.js';
-import { formatMetrics, readMetrics } from './scan-metrics.js';
+import { ScanJournal, type JournalRow } from './scan-journal.js';
+import { formatMetrics } from './scan-metrics.js';
 import type { ScanIdentity, ScanSummary } from './scan-metrics.js';
 import { resolveScanOptions } from './scan-options.js';
 import type { ResolvedScanOptions, ScanOptions } from './scan-options.js';
@@ -81,16 +77,57 @@ export async function scan(options: ScanOptions, context: ScanContext = {}): Pro
   const resolved = resolveScanOptions(options);
   const { signal } = context;
   try {
-    const run = await ScanRun.prepare(resolved, context);
-    try {
-      const result = await run.execute(startMs);
-      return { ...result, seconds: (performance.now() - startMs) / 1000 };
-    } finally {
-      await run.close();
-    }
+    const onFiles = (files: number): void => context.onProgress?.({ stage: 'find', files });
+    const names = await findNames(resolved, { signal, onFiles });
+    return await runScan(resolved, { identity: identityOf(resolved), names, take: undefined }, context, startMs);
   } catch (error) {
     if (signal?.aborted !== true || error instanceof CutroomError) throw error;
     throw new CanceledError('The scan was stopped; the same command goes on from there', { cause: error });
+  }
+}
+
+/** Takes what others read of the files of a scan. */
+export interface ScanSink {
+  row(row: JournalRow): void;
+  fail(failure: ScanFailure): void;
+}
+
+/** A scan whose files were read elsewhere. */
+export interface ReadScan {
+  identity: ScanIdentity;
+  /** All files, as the scan holds them. */
+  names: readonly string[];
+  /** Hands over what was read. What it does not tell of is as an earlier scan in the folder has it. */
+  take(sink: ScanSink): Promise<void>;
+}
+
+/**
+ * Writes the results of a scan whose files were read elsewhere: the same as `scan` does.
+ *
+ * @throws InputError when something is missing; as `scan`
+ */
+export async function writeScan(
+  options: ResolvedScanOptions,
+  parts: ReadScan,
+  context: ScanContext,
+): Promise<ScanResult> {
+  return await runScan(options, parts, context, performance.now());
+}
+
+type ScanParts = Omit<ReadScan, 'take'> & { take: ReadScan['take'] | undefined };
+
+async function runScan(
+  options: ResolvedScanOptions,
+  parts: ScanParts,
+  context: ScanContext,
+  startMs: number,
+): Promise<ScanResult> {
+  const run = await ScanRun.prepare(options, parts, context);
+  try {
+    const result = await run.execute(startMs);
+    return { ...result, seconds: (performance.now() - startMs) / 1000 };
+  } finally {
+    await run.close();
   }
 }
 
@@ -100,6 +137,7 @@ class ScanRun {
   readonly #places: ScanPlaces;
   readonly #identity: ScanIdentity;
   readonly #table: ScanTable;
+  readonly #take: ReadScan['take'] | undefined;
   readonly #release: () => Promise<void>;
   #readFiles = 0;
   #changedFiles = 0;
@@ -112,42 +150,24 @@ class ScanRun {
 
   private constructor(
     options: ResolvedScanOptions,
+    { identity, names, take }: ScanParts,
     context: ScanContext,
-    places: ScanPlaces,
-    table: ScanTable,
     release: () => Promise<void>,
   ) {
     this.#options = options;
     this.#context = context;
-    this.#places = places;
-    this.#identity = identityOf(options);
-    this.#table = table;
+    this.#places = placesOf(options.out);
+    this.#identity = identity;
+    this.#table = new ScanTable(names);
+    this.#take = take;
     this.#release = release;
   }
 
-  /** Finds the files and takes the lock of the results' folder. */
-  static async prepare(options: ResolvedScanOptions, context: ScanContext): Promise<ScanRun> {
-    const { base, filepaths, sources, extensions, out } = options;
-    const { signal, onProgress } = context;
-    const found = await findAudioFiles({
-      sources,
-      extensions,
-      signal,
-      onFiles: (files) => onProgress?.({ stage: 'find', files }),
-    });
-    const listed = filepaths === undefined ? [] : await readPathList(filepaths, base ?? path.dirname(filepaths));
-    const names = [...found, ...listed].map((file) => (base === undefined ? file : relativeTo(base, file)));
-    const places = placesOf(out);
-    await ensureFolder(places.workFolder);
-    const lock = await acquireLock(path.join(places.workFolder, 'lock'), {
-      identity: { host: hostname(), pid },
-      ...(context.isProcessAlive === undefined ? {} : { isProcessAlive: context.isProcessAlive }),
-    });
-    const release = async (): Promise<void> => {
-      await lock.release();
-      await removeIfEmpty(places.workFolder);
-    };
-    return new ScanRun(options, context, places, new ScanTable(names), release);
+  /** Takes the lock of the results' folder. */
+  static async prepare(options: ResolvedScanOptions, parts: ScanParts, context: ScanContext): Promise<ScanRun> {
+    const { workFolder } = placesOf(options.out);
+    const release = await lockScan(workFolder, context);
+    return new ScanRun(options, parts, context, release);
   }
 
   async execute(startMs: number): Promise<Omit<ScanResult, 'seconds'>> {
@@ -166,7 +186,8 @@ class ScanRun {
       this.#table.set(index, facts, facts.loudness, windows === undefined ? undefined : spool.add(windows));
     });
     try {
-      await this.#read(spool, journal, startMs);
+      if (this.#take === undefined) await this.#read(spool, journal, startMs);
+      else await this.#takeRead(this.#take, spool);
       const summary = summarize(this.#table, this.#options.loudness !== undefined);
       const isSame = this.#newRows === 0 && removedFiles === 0;
       const isUnchanged = isSame && (earlier?.isSame(this.#identity, this.#keptFiles, summary.failed) ?? false);
@@ -220,6 +241,46 @@ class ScanRun {
         });
       },
     });
+  }
+
+  /** Takes what others read in place of reading it. */
+  async #takeRead(take: ReadScan['take'], spool: Spool): Promise<void> {
+    const table = this.#table;
+    const isNew = new Uint8Array(table.count);
+    const indexOf = (name: string): number => {
+      const index = table.find(name);
+      if (index === undefined) throw new InputError(`Cannot take "${name}": it is no file of the scan`, { path: name });
+      return index;
+    };
+    await take({
+      row: ({ row, windows }) => {
+        const index = indexOf(row.path);
+        const known = table.factsOf(index);
+        this.#readFiles += 1;
+        const before = known === undefined ? undefined : rowOf(row.path, known, table.loudnessOf(index));
+        if (JSON.stringify(before) === JSON.stringify(row)) return;
+        if (before !== undefined) this.#changedFiles += 1;
+        isNew[index] = 1;
+        const facts = factsOfRow(row);
+        table.set(index, facts, facts.loudness, windows === undefined ? undefined : spool.add(windows));
+      },
+      fail: (failure) => {
+        this.#readFiles += 1;
+        table.fail(indexOf(failure.path), failure);
+        this.#context.onFailure?.(failure);
+      },
+    });
+    for (let index = 0; index < table.count; index += 1) {
+      if (table.factsOf(index) !== undefined) {
+        if (isNew[index] === 1) this.#newRows += 1;
+        else this.#keptFiles += 1;
+      } else if (!table.failures.has(index)) {
+        throw new InputError(`Cannot end the scan: nothing is known of "${table.pathOf(index)}"`, {
+          path: table.pathOf(index),
+          hint: 'An earlier scan that knew it is gone from the folder of the results: plan anew in another folder.',
+        });
+      }
+    }
   }
 
   async #note(index: number, outcome: FileOutcome, spool: Spool, journal: ScanJournal): Promise<void> {
@@ -286,59 +347,6 @@ class ScanRun {
     await journal.markPublishing();
     await movePublished(this.#places);
   }
-}
-
-/** Only what lies in the folder of new files is moved, so that it can be done again after a crash at any point. */
-async function movePublished(places: ScanPlaces): Promise<void> {
-  const { folder, newFolder } = places;
-  const isReady = async (name: string): Promise<boolean> => (await sizeOf(path.join(newFolder, name))) !== undefined;
-  const metrics = await readMetrics(path.join(newFolder, METRICS_NAME));
-  if (metrics === undefined) return;
-  await removeFile(path.join(folder, METRICS_NAME));
-  if (metrics.identity.loudness === null) {
-    // A cache of the scan before would be taken for one of this.
-    for (const name of [MANIFEST_NAME, BAG_NAME]) await removeFile(path.join(folder, name));
-  }
-  for (const name of [BAG_NAME, MANIFEST_NAME, FAILURES_NAME, SCAN_NAME, METRICS_NAME]) {
-    if (await isReady(name)) await publishFile(path.join(newFolder, name), path.join(folder, name));
-  }
-}
-
-/** Ends what a run began that was stopped while it moved its files. */
-async function finishPublishing(places: ScanPlaces): Promise<void> {
-  if (!(await isPublishing(places.journal))) return;
-  await movePublished(places);
-  await clearWork(places);
-}
-
-/** Removes all of the work in progress but the lock: the journal first, without which the rest is nothing. */
-async function clearWork({ journal, spool, newFolder }: ScanPlaces): Promise<void> {
-  await removeFile(journal);
-  await removeFile(spool);
-  await removeFolder(newFolder);
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  try {
-    await rmdir(folder);
-  } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(systemCode(error) ?? ''))
-      throw new OutputError(`Cannot remove "${folder}": ${errorMessage(error)}`, { path: folder, cause: error });
-  }
-}
-
-function identityOf({ sources, filepaths, extensions, base, loudness, out }: ResolvedScanOptions): ScanIdentity {
-  return {
-    sources: sources.map((source) => path.resolve(source)),
-    filepaths: filepaths ?? null,
-    extensions,
-    base: base === undefined ? null : relativeTo(out, base),
-    loudness: loudness ?? null,
-  };
-}
-
-function relativeTo(folder: string, file: string): string {
-  return path.relative(folder, file).replaceAll(path.sep, '/');
 }
 
 function* filepathsOf(table: ScanTable, base: string | undefined): Generator<string> {
