@@ -40,7 +40,7 @@ export function formatBuildSummary(result: BuildResult, isVerbose: boolean): str
   if (summary.clippedSamples > 0) rows.push(['clipped', countWords(summary.clippedSamples, 'sample')]);
   if (summary.invalidSamples > 0)
     rows.push(['not a number', `${countWords(summary.invalidSamples, 'sample')}, made silent`]);
-  if (kind !== 'already_done') {
+  if (kind !== 'already_done' && seconds > 0) {
     const speed = summary.durationMicros / MICROS / seconds;
     rows.push(['time', isPlan ? duration(seconds) : `${duration(seconds)}, ${speed.toFixed(0)} × real time`]);
   }

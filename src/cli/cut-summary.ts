@@ -29,7 +29,7 @@ export function formatCutSummary(result: CutResult, isVerbose: boolean): string 
   ];
   if (summary.unfinishedSnippets > 0) rows.push(['not reached', countWords(summary.unfinishedSnippets, 'snippet')]);
   if (summary.clippedSamples > 0) rows.push(['clipped', countWords(summary.clippedSamples, 'sample')]);
-  if (kind === 'cut')
+  if (kind === 'cut' && seconds > 0)
     rows.push(['time', `${duration(seconds)}, ${(summary.outputDurationSeconds / seconds).toFixed(0)} × real time`]);
   if (summary.shards.length > 0) rows.push(['shards', describeSizes(summary.shards)]);
   if (kind === 'preview' || !outputs.isSharded) rows.push(['manifest', outputs.manifest]);

@@ -1,14 +1,23 @@
-import { COMMANDS, runApp } from './app.js';
+import { COMMAND_GROUPS, COMMANDS, runApp } from './app.js';
 import type { CliContext } from './context.js';
 
 /** The reference of the command line in Markdown: the help of each command as it is shown. */
 export async function cliReference(): Promise<string> {
   let text = '# Command line\n\nGenerated from the help by `npm run docs`.\n';
-  for (const command of [[], ...Object.keys(COMMANDS).map((name) => [name])]) {
+  for (const command of listCommands()) {
     const help = await helpOf([...command, '--help']);
     text += `\n## ${['cutroom', ...command].join(' ')}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`;
   }
   return `${text}\n${EXIT_CODES_TEXT}`;
+}
+
+/** The words of all commands: none for the program itself. */
+function listCommands(): string[][] {
+  const grouped = Object.entries(COMMAND_GROUPS).flatMap(([group, commands]) => [
+    [group],
+    ...Object.keys(commands).map((name) => [group, name]),
+  ]);
+  return [[], ...Object.keys(COMMANDS).map((name) => [name]), ...grouped];
 }
 
 const EXIT_CODES_TEXT = `## Exit codes

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.js';
+import type { CutResult } from '../cut/cut.js';
 import type { CutOptions } from '../cut/options.js';
 import type { CutFlags } from './commands/cut.js';
 import type { CliContext } from './context.js';
@@ -14,8 +15,8 @@ const DATA_EXIT_CODE = 1;
 /** Runs `cutroom cut`. */
 export async function runCut(context: CliContext, flags: CutFlags): Promise<void> {
   const { cut } = await import('../cut/cut.js');
-  const { stdout, stderr } = context.process;
-  checkFlags(flags);
+  const { stderr } = context.process;
+  checkCutFlags(flags);
   const say = (text: string): void => {
     if (!flags.quiet) stderr.write(`${text}\n`);
   };
@@ -24,7 +25,7 @@ export async function runCut(context: CliContext, flags: CutFlags): Promise<void
   }
   const line = new ProgressLine(stderr, flags.quiet);
   try {
-    const result = await cut(optionsOf(flags), {
+    const result = await cut(cutOptionsOf(flags), {
       signal: context.signal,
       environment: context.process.env,
       isProcessAlive: (pid) => context.isProcessAlive(pid),
@@ -40,32 +41,55 @@ export async function runCut(context: CliContext, flags: CutFlags): Promise<void
       },
     });
     line.end();
-    if (flags.json) stdout.write(`${JSON.stringify(summaryAsJson(result))}\n`);
-    say(formatCutSummary(result, flags.verbose));
-    const { skippedRows, failedSnippets } = result.summary;
-    if (!flags.quiet && Object.keys(skippedRows).length + Object.keys(failedSnippets).length > 0) {
-      say('The first failure of each reason:');
-      for (const text of await listFirstFailures(result.outputs.failures)) say(`  ${text}`);
-    }
-    if (!result.isWithinLimit) {
-      const notice = formatFailureNotice({
-        failed: [
-          [total(skippedRows), 'row'],
-          [total(failedSnippets), 'snippet'],
-        ],
-        maxFailures: flags.maxFailures,
-        hasOnError: false,
-        file: result.outputs.failures,
-      });
-      stderr.write(`${notice}\n`);
-      context.process.exitCode = DATA_EXIT_CODE;
-    }
+    await reportCut(context, result, flags);
   } finally {
     line.end();
   }
 }
 
-function checkFlags(flags: CutFlags): void {
+/** What is said of a result, and how. */
+export interface ReportFlags {
+  json: boolean;
+  quiet: boolean;
+  verbose: boolean;
+  /** What was allowed, for the error that says that more has failed. */
+  maxFailures: { count: number } | { percent: number };
+  /** The work was done elsewhere and before: how long the end of it took tells nothing of its speed. */
+  isEndOnly?: boolean;
+}
+
+/** Prints the summary of a cut and sets the exit code. */
+export async function reportCut(
+  { process }: CliContext,
+  result: CutResult,
+  { json, quiet, verbose, maxFailures, isEndOnly = false }: ReportFlags,
+): Promise<void> {
+  const { stdout, stderr } = process;
+  const { skippedRows, failedSnippets } = result.summary;
+  if (json) stdout.write(`${JSON.stringify(summaryAsJson(result))}\n`);
+  if (!quiet) {
+    stderr.write(`${formatCutSummary(isEndOnly ? { ...result, seconds: 0 } : result, verbose)}\n`);
+    if (Object.keys(skippedRows).length + Object.keys(failedSnippets).length > 0) {
+      stderr.write('The first failure of each reason:\n');
+      for (const text of await listFirstFailures(result.outputs.failures)) stderr.write(`  ${text}\n`);
+    }
+  }
+  if (result.isWithinLimit) return;
+  const notice = formatFailureNotice({
+    failed: [
+      [total(skippedRows), 'row'],
+      [total(failedSnippets), 'snippet'],
+    ],
+    maxFailures,
+    hasOnError: false,
+    file: result.outputs.failures,
+  });
+  stderr.write(`${notice}\n`);
+  process.exitCode = DATA_EXIT_CODE;
+}
+
+/** @throws UsageError when flags contradict each other. */
+export function checkCutFlags(flags: CutFlags): void {
   if (flags.minDurationSec > flags.maxDurationSec) {
     throw new UsageError(
       `--min-duration-sec ${flags.minDurationSec} is more than --max-duration-sec ${flags.maxDurationSec}`,
@@ -80,7 +104,8 @@ function checkFlags(flags: CutFlags): void {
   if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other');
 }
 
-function optionsOf(flags: CutFlags): CutOptions {
+/** The options that flags stand for. */
+export function cutOptionsOf(flags: CutFlags): CutOptions {
   return {
     inputManifest: flags.inputManifest,
     audioDir: flags.audioDir,

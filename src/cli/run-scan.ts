@@ -1,8 +1,10 @@
 import { UsageError } from '../errors.js';
+import type { ScanResult } from '../sample/scan.js';
 import type { ScanOptions } from '../sample/scan-options.js';
 import type { ScanFlags } from './commands/scan.js';
 import type { CliContext } from './context.js';
 import { ProgressLine } from './progress-line.js';
+import type { ReportFlags } from './run-cut.js';
 import { formatScanFailure, formatScanProgress, formatScanSummary, scanSummaryAsJson } from './scan-summary.js';
 
 /** Exit code when files could not be read. */
@@ -11,11 +13,11 @@ const DATA_EXIT_CODE = 1;
 /** Runs `cutroom scan`. */
 export async function runScan(context: CliContext, flags: ScanFlags, sources: readonly string[]): Promise<void> {
   const { scan } = await import('../sample/scan.js');
-  const { stdout, stderr } = context.process;
-  if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other');
+  const { stderr } = context.process;
+  checkScanFlags(flags);
   const line = new ProgressLine(stderr, flags.quiet);
   try {
-    const result = await scan(optionsOf(flags, sources), {
+    const result = await scan(scanOptionsOf(flags, sources), {
       signal: context.signal,
       isProcessAlive: (pid) => context.isProcessAlive(pid),
       onProgress: (now) => line.show(() => formatScanProgress(now)),
@@ -27,20 +29,36 @@ export async function runScan(context: CliContext, flags: ScanFlags, sources: re
       },
     });
     line.end();
-    if (flags.json) stdout.write(`${JSON.stringify(scanSummaryAsJson(result))}\n`);
-    if (!flags.quiet) stderr.write(`${formatScanSummary(result, flags.verbose)}\n`);
-    const isFailed = Object.keys(result.summary.failed).length > 0;
-    // A scan of no file is of no use, whatever may fail.
-    if ((isFailed && flags.onError === 'fail') || result.summary.files === 0) {
-      if (flags.quiet) stderr.write(`error: some files cannot be read; see "${result.outputs.failures}"\n`);
-      context.process.exitCode = DATA_EXIT_CODE;
-    }
+    reportScan(context, result, flags);
   } finally {
     line.end();
   }
 }
 
-function optionsOf(flags: ScanFlags, sources: readonly string[]): ScanOptions {
+/** Prints the summary of a scan and sets the exit code. */
+export function reportScan(
+  { process }: CliContext,
+  result: ScanResult,
+  { json, quiet, verbose, onError, isEndOnly = false }: Omit<ReportFlags, 'maxFailures'> & { onError: 'fail' | 'skip' },
+): void {
+  const { stdout, stderr } = process;
+  if (json) stdout.write(`${JSON.stringify(scanSummaryAsJson(result))}\n`);
+  if (!quiet) stderr.write(`${formatScanSummary(isEndOnly ? { ...result, seconds: 0 } : result, verbose)}\n`);
+  const isFailed = Object.keys(result.summary.failed).length > 0;
+  // A scan of no file is of no use, whatever may fail.
+  if ((isFailed && onError === 'fail') || result.summary.files === 0) {
+    if (quiet) stderr.write(`error: some files cannot be read; see "${result.outputs.failures}"\n`);
+    process.exitCode = DATA_EXIT_CODE;
+  }
+}
+
+/** @throws UsageError when flags contradict each other. */
+export function checkScanFlags(flags: ScanFlags): void {
+  if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other');
+}
+
+/** The options that flags stand for. */
+export function scanOptionsOf(flags: ScanFlags, sources: readonly string[]): ScanOptions {
   const { out, filepaths, base, extensions, jobs, overwrite, recordingTimeout } = flags;
   return {
     sources,

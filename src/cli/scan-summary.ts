@@ -41,7 +41,8 @@ export function formatScanSummary(result: ScanResult, isVerbose: boolean): strin
   if (summary.windows !== undefined)
     rows.push(['loudness', describeLoudness(summary.windows, summary.silentFiles ?? 0)]);
   if (indexedFiles > 0) rows.push(['indexes', `${countWords(indexedFiles, 'long file')}, for windows from the middle`]);
-  rows.push(['time', duration(seconds)], ['scan', outputs.scan]);
+  if (seconds > 0) rows.push(['time', duration(seconds)]);
+  rows.push(['scan', outputs.scan]);
   if (firstFailures.length > 0) rows.push(['failures', outputs.failures]);
   const width = Math.max(...rows.map(([name]) => name.length));
   const table = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);

@@ -115,6 +115,7 @@ function listShards({ kind, seconds }: TarResult, summary: TarSummary): [string,
   if (summary.clippedSamples > 0) rows.push(['clipped', countWords(summary.clippedSamples, 'sample')]);
   if (summary.invalidSamples > 0)
     rows.push(['not a number', `${countWords(summary.invalidSamples, 'sample')}, made silent`]);
+  if (seconds === 0) return rows;
   if (kind === 'packed') {
     const speed = written.micros / MICROS / seconds;
     rows.push(['time', `${duration(seconds)}, ${speed.toFixed(0)} × real time`]);

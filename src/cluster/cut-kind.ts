@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { CutResult } from '../cut/cut.js';
 import { finishCutTasks } from '../cut/finish-tasks.js';
 import type { CutOptions } from '../cut/options.js';
 import { planCutTasks } from '../cut/plan-tasks.js';
@@ -32,14 +33,23 @@ export const cutKind: TaskKind = {
     });
   },
 
+  /** The summary is a `CutResult`. */
   async finish(plan, context) {
+    const startMs = performance.now();
     const place = (task: number): string => folderOf(plan, task);
     const finished = await finishCutTasks(plan.folder, place, plan.request as CutOptions, {
       ...context,
       hash: plan.hash,
     });
-    const { kind, files: outputs, summary, isWithinLimit } = finished;
-    return { kind, outputs, summary, isWithinLimit };
+    const { kind, outputs, files, summary, isWithinLimit } = finished;
+    const result: CutResult = {
+      kind: kind === 'finished' ? 'cut' : kind,
+      outputs,
+      summary,
+      isWithinLimit,
+      seconds: (performance.now() - startMs) / 1000,
+    };
+    return { kind, outputs: files, summary: result, isWithinLimit };
   },
 };
 

@@ -1,9 +1,10 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
-import { OutputError } from '../errors.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CanceledError, OutputError } from '../errors.js';
 import { findMappings } from '../run/path-map.js';
-import { acquireLock } from '../run/lock.js';
+import { acquireLock, LockTakenError, type Lock } from '../run/lock.js';
 import type { TaskOutcome } from '../run/task.js';
 import { loadKind } from './kinds.js';
 import type { PlanFolder } from './plan-folder.js';
@@ -18,19 +19,24 @@ export interface FinishPlanOptions {
   /** Of `cut`: one tar and manifest a task, and a list. */
   asShards?: boolean | undefined;
   onProgress?: ((doneShare: number) => void) | undefined;
+  /** What to do while another process finishes the plan. Default `refuse`. */
+  onRunning?: 'refuse' | 'wait' | undefined;
+  /** Called once where it is waited for. */
+  onWait?: ((holder: { host: string; pid: number }) => void) | undefined;
   isProcessAlive?: ((pid: number) => boolean) | undefined;
 }
 
 /** So many tasks are named that are missing. */
 const NAMED_TASKS = 10;
+const WAIT_MS = 1_000;
 
 /**
  * Makes the finals of a plan whose tasks are done, once and the same however often it is called.
  *
- * @throws {OutputError} when tasks are missing, or another process finishes the plan.
+ * @throws {OutputError} when tasks are missing, or another process finishes the plan and is not waited for.
  */
 export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions): Promise<FinishResult> {
-  const { signal, salvage = false, asShards = false, onProgress, isProcessAlive } = options;
+  const { signal, salvage = false, asShards = false, onProgress } = options;
   const done = await readDone(plan, signal);
   const { tasks } = plan.record;
   if (done.size < tasks && !salvage) throw missingTasks(plan, done);
@@ -38,11 +44,7 @@ export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions): 
     throw new OutputError(`No task of "${plan.folder}" is done: there is nothing to salvage`, { path: plan.folder });
   }
   const kind = await loadKind(plan.record.kind);
-  const lock = await acquireLock(path.join(plan.folder, 'finish.lock'), {
-    identity: { host: hostname(), pid },
-    signal,
-    ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
-  });
+  const lock = await lockFinish(plan, options);
   try {
     return await kind.finish(plan.plan, {
       signal: AbortSignal.any([signal, lock.lost]),
@@ -54,6 +56,29 @@ export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions): 
     });
   } finally {
     await lock.release();
+  }
+}
+
+async function lockFinish(
+  plan: PlanFolder,
+  { signal, isProcessAlive, onRunning = 'refuse', onWait }: FinishPlanOptions,
+): Promise<Lock> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await acquireLock(path.join(plan.folder, 'finish.lock'), {
+        identity: { host: hostname(), pid },
+        signal,
+        ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
+      });
+    } catch (error) {
+      if (!(error instanceof LockTakenError) || onRunning === 'refuse') throw error;
+      if (isFirst) onWait?.({ host: error.holder.host, pid: error.holder.pid });
+    }
+    try {
+      await sleep(WAIT_MS, undefined, { signal });
+    } catch (error) {
+      throw new CanceledError('Stopped while another process makes the outputs', { cause: error });
+    }
   }
 }
 

@@ -33,7 +33,7 @@ export interface FinishResult {
   kind: 'finished' | 'salvaged' | 'already_done';
   /** Paths of the finals, as this machine has them. */
   outputs: readonly string[];
-  /** The summary of the command itself, as its `--json` has it. */
+  /** The result of the command itself, as the library has it: `CutResult`, `BuildResult`, `TarResult` or `ScanResult`; null where there is none. */
   summary: unknown;
   /** False when more failed than the command's limit allows. */
   isWithinLimit: boolean;

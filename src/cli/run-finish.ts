@@ -1,0 +1,40 @@
+import type { FinishResult } from '../cluster/task-kind.js';
+import type { PlanFolder } from '../cluster/plan-folder.js';
+import type { FinishFlags } from './commands/finish.js';
+import { UsageError } from '../errors.js';
+import type { CliContext } from './context.js';
+import { reportFinish } from './finish-report.js';
+import { ProgressLine } from './progress-line.js';
+
+/** Runs `cutroom finish`. */
+export async function runFinish(context: CliContext, flags: FinishFlags, folder: string): Promise<void> {
+  if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other');
+  const { openPlanFolder } = await import('../cluster/plan-folder.js');
+  await finishAndReport(context, await openPlanFolder(folder), flags);
+}
+
+/** Makes the outputs of a plan and prints the summary of its command. */
+export async function finishAndReport(
+  context: CliContext,
+  plan: PlanFolder,
+  flags: FinishFlags,
+): Promise<FinishResult> {
+  const { finishPlan } = await import('../cluster/finish-plan.js');
+  const line = new ProgressLine(context.process.stderr, flags.quiet);
+  try {
+    const result = await finishPlan(plan, {
+      signal: context.signal,
+      salvage: flags.salvage,
+      asShards: flags.asShards,
+      onRunning: 'wait',
+      onWait: ({ host, pid }) => line.note(`process ${pid} on ${host} makes the outputs: waiting for it`),
+      onProgress: (share) => line.show(() => `making the outputs: ${(share * 100).toFixed(0)} %`),
+      isProcessAlive: (pid) => context.isProcessAlive(pid),
+    });
+    line.end();
+    await reportFinish(context, plan, result, flags);
+    return result;
+  } finally {
+    line.end();
+  }
+}
