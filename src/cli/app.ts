@@ -20,6 +20,7 @@ import { PLAN_COMMANDS, planRoutes } from './commands/plan.js';
 import { runCommand } from './commands/run.js';
 import { sampleCommand } from './commands/sample.js';
 import { scanCommand } from './commands/scan.js';
+import { streamCommand } from './commands/stream.js';
 import { statusCommand } from './commands/status.js';
 import { tarCommand } from './commands/tar.js';
 import type { CliContext } from './context.js';
@@ -40,6 +41,7 @@ export const COMMANDS: Readonly<Record<string, Command<CliContext>>> = {
   sample: sampleCommand,
   bins: binsCommand,
   batches: batchesCommand,
+  stream: streamCommand,
 };
 
 /** Commands of more than one word, by the first. */

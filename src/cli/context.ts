@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { CommandContext } from '@stricli/core';
 
 /** Where a command writes text. */
@@ -14,6 +15,8 @@ export interface CliContext extends CommandContext {
   readonly process: {
     readonly stdout: TextStream;
     readonly stderr: TextStream;
+    /** Standard output for bytes; a command that asks for it looks after its errors. */
+    readonly stdoutBytes?: Writable;
     /** The bytes that are piped in. */
     readonly stdin?: AsyncIterable<Uint8Array>;
     readonly env: Readonly<Record<string, string | undefined>>;

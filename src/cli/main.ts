@@ -13,8 +13,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     stop.abort(new Error(signal));
   });
 }
-// A reader such as `head` that has seen enough is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));
+let isStdoutLookedAfter = false;
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader such as `head` that has seen enough is no error.
+  if (!isStdoutLookedAfter) process.exit(error.code === 'EPIPE' ? 0 : 2);
+});
 
 const streamOf = (stream: NodeJS.WriteStream): TextStream => ({
   write: (text) => void stream.write(text),
@@ -28,6 +31,10 @@ const context: CliContext = {
   process: {
     stdout: streamOf(process.stdout),
     stderr: streamOf(process.stderr),
+    get stdoutBytes() {
+      isStdoutLookedAfter = true;
+      return process.stdout;
+    },
     // Touching it opens it, which only a command that reads it is to do.
     get stdin() {
       return process.stdin;

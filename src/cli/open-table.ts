@@ -41,7 +41,8 @@ export async function openTable(
   return table;
 }
 
-async function openTokenizer(context: CliContext, name: string, line: ProgressLine): Promise<Tokenizer> {
+/** Opens what counts tokens, telling when it has to be fetched again. */
+export async function openTokenizer(context: CliContext, name: string, line: ProgressLine): Promise<Tokenizer> {
   const { loadTokenizer } = await import('../text/tokenizer.js');
   return await loadTokenizer({
     path: name === WORDS ? undefined : name,

@@ -8,6 +8,7 @@ const OPTION_NAMES = new RegExp(
   `(?<![\\w-])(?:${[
     ...['maxDuration', 'batchDuration', 'quadraticDuration', 'batchSize', 'maxSamples', 'bucketCount', 'tokenBuckets'],
     ...['bucketBatchSizes', 'bucketWindow', 'bucketOrder', 'lastBatch', 'epochItems', 'numCopies', 'worldSize'],
+    ...['sampleRate', 'maxFailures', 'onItemError'],
   ].join('|')})(?!\\w)`,
   'gu',
 );

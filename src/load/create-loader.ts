@@ -20,6 +20,7 @@ import { openSources } from './open-sources.js';
 import { createPlanner } from './plan-epochs.js';
 import { settlePlanOptions } from './plan-settings.js';
 import type { PlannerOptions } from './plan-settings.js';
+import { RawReader } from './raw-reader.js';
 import { Replacements } from './replacements.js';
 import { ShardIndexes } from './shard-indexes.js';
 import { toSourceSpec } from './source-spec.js';
@@ -43,6 +44,23 @@ export async function createLoader(options: LoaderOptions): Promise<Loader> {
     return await openLoader(options, settings, decoder);
   } catch (error) {
     await decoder.close();
+    throw error;
+  }
+}
+
+/**
+ * The same of encoded bytes, which are handed on as they are (`bytes` of a batch), and not decoded: `audio` is empty, and audio that is damaged
+ * is not noticed.
+ *
+ * @throws as `createLoader` does; the loop ends by a UsageError where a row is a part of a file.
+ */
+export async function createRawLoader(options: LoaderOptions): Promise<Loader> {
+  const settings = { ...resolveLoaderOptions(options), rawBytes: true };
+  const reader = new RawReader();
+  try {
+    return await openLoader(options, settings, reader);
+  } catch (error) {
+    await reader.close();
     throw error;
   }
 }

@@ -87,6 +87,8 @@ export class BalancedDataset implements AsyncIterable<Excerpt>, AsyncDisposable 
   readonly balance: Balance;
   /** Elements of the mixture; `Infinity` where it has no end. */
   readonly length: number;
+  /** Elements of an epoch of each group. */
+  readonly epochLengths: readonly number[];
   readonly #sources: readonly GroupSource[];
   readonly #loader: ExcerptLoader;
   readonly #readErrors: ReadErrorOptions;
@@ -105,8 +107,9 @@ export class BalancedDataset implements AsyncIterable<Excerpt>, AsyncDisposable 
     this.#sources = sources;
     this.#loader = loader;
     this.#readErrors = options;
-    const lengths = sources.map((source) =>
-      numEpochs === null ? Number.POSITIVE_INFINITY : epochLength(source) * numEpochs,
+    this.epochLengths = sources.map((source) => epochLength(source));
+    const lengths = this.epochLengths.map((length) =>
+      numEpochs === null ? Number.POSITIVE_INFINITY : length * numEpochs,
     );
     this.length = balance.length(lengths, options.stop ?? (numEpochs === null ? 'forever' : 'first_exhausted'));
   }

@@ -1,0 +1,65 @@
+const RIFF_HEAD_BYTES = 12;
+const PCM_TAG = 1;
+const FLOAT_TAG = 3;
+const FULL_SCALE = 32_768;
+/** Above it the 32-bit sizes of RIFF do not hold the file. */
+const MAX_DATA_BYTES = 0xffff_ff00;
+
+/**
+ * A mono WAV that holds samples exactly: of 16 bits where each of them is a whole number of 1 / 32,768 that they reach, else of 32-bit floats.
+ * Source: Multimedia Programming Interface 1.0, "Waveform Audio File Format"; for floats its format tag 3, with a `fact` chunk.
+ *
+ * @returns header and samples, which are one behind the other.
+ * @throws {RangeError} when the file would be larger than a WAV can be.
+ */
+export function encodeWavSamples(samples: Float32Array, sampleRate: number): [header: Buffer, data: Uint8Array] {
+  if (samples.byteLength > MAX_DATA_BYTES) throw new RangeError('A WAV cannot hold more than 4 GiB of audio');
+  const integers = new Int16Array(samples.length);
+  if (takeIntegers(samples, integers)) return [wavHeader(PCM_TAG, 2, samples.length, sampleRate), bytesOf(integers)];
+  return [wavHeader(FLOAT_TAG, 4, samples.length, sampleRate), bytesOf(samples)];
+}
+
+/** @returns false where a sample is no 16-bit number: an array of these gives back another one then. */
+function takeIntegers(samples: Float32Array, into: Int16Array): boolean {
+  for (let at = 0; at < samples.length; at += 1) {
+    const value = samples[at]! * FULL_SCALE;
+    into[at] = value;
+    if (into[at] !== value) return false;
+  }
+  return true;
+}
+
+function wavHeader(tag: number, sampleBytes: number, count: number, sampleRate: number): Buffer {
+  const isFloat = tag === FLOAT_TAG;
+  const dataBytes = count * sampleBytes;
+  const format = Buffer.alloc(isFloat ? 26 : 24);
+  format.write('fmt ', 0, 'latin1');
+  format.writeUInt32LE(format.length - 8, 4);
+  format.writeUInt16LE(tag, 8);
+  format.writeUInt16LE(1, 10);
+  format.writeUInt32LE(sampleRate, 12);
+  format.writeUInt32LE(sampleRate * sampleBytes, 16);
+  format.writeUInt16LE(sampleBytes, 20);
+  format.writeUInt16LE(8 * sampleBytes, 22);
+  const fact = isFloat ? chunkHead('fact', 4, count) : Buffer.alloc(0);
+  const chunks = [format, fact, chunkHead('data', dataBytes)];
+  const headBytes = chunks.reduce((sum, { length }) => sum + length, RIFF_HEAD_BYTES);
+  const riff = Buffer.alloc(RIFF_HEAD_BYTES);
+  riff.write('RIFF', 0, 'latin1');
+  riff.writeUInt32LE(headBytes - 8 + dataBytes, 4);
+  riff.write('WAVE', 8, 'latin1');
+  return Buffer.concat([riff, ...chunks]);
+}
+
+function chunkHead(id: string, sizeBytes: number, body?: number): Buffer {
+  const chunk = Buffer.alloc(body === undefined ? 8 : 12);
+  chunk.write(id, 0, 'latin1');
+  chunk.writeUInt32LE(sizeBytes, 4);
+  if (body !== undefined) chunk.writeUInt32LE(body, 8);
+  return chunk;
+}
+
+/** As they lie in memory; machines of the other byte order, of which the codec library knows none, would have to turn them. */
+function bytesOf(array: Int16Array | Float32Array): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}

@@ -1,0 +1,121 @@
+import { encodeFlacSamples } from '../audio/flac-samples.js';
+import { encodeWavSamples } from '../audio/wav-samples.js';
+import { flattenId } from '../shard/member-id.js';
+import type { Batch } from './batch.js';
+import { toNpy } from './npy.js';
+import { readAudioPath } from './row-facts.js';
+
+/** What single samples are written as: `raw` is the encoded bytes as they are. */
+export type StreamFormat = 'wav' | 'flac' | 'raw';
+
+/** A member before it is written. */
+export interface StreamMember {
+  name: string;
+  /** The payload, in pieces. */
+  chunks: readonly Uint8Array[];
+}
+
+const EPOCH_DIGITS = 6;
+const STEP_DIGITS = 9;
+
+/** Makes the members of single samples: `KEY.wav` and `KEY.json` of each. */
+export class SampleMembers {
+  readonly #format: StreamFormat;
+  readonly #copies: number;
+  #lastKey = '';
+
+  /** @param copies of each item in a batch: all of the first, then all of the second … */
+  constructor(format: StreamFormat, copies: number) {
+    this.#format = format;
+    this.#copies = copies;
+  }
+
+  /** In the order of the batch. */
+  *of(batch: Batch): Generator<StreamMember, void, undefined> {
+    for (let item = 0; item < batch.ids.length; item += 1) {
+      const key = this.#keyOf(batch.ids[item]!);
+      const audio = this.#audioOf(batch, item, key);
+      yield audio;
+      yield { name: `${key}.json`, chunks: [toJson(this.#rowOf(batch, item, audio.name))] };
+    }
+  }
+
+  /** WebDataset takes neighbours of one key for one sample, and everything behind a dot for a field. */
+  #keyOf(id: string): string {
+    const key = flattenId(id);
+    this.#lastKey = key === this.#lastKey ? `${key}-again` : key;
+    return this.#lastKey;
+  }
+
+  #audioOf(batch: Batch, item: number, key: string): StreamMember {
+    if (this.#format === 'raw') return rawMember(batch, item, key);
+    const { audio, audioLengths, sampleRate, shape } = batch;
+    const start = item * shape[1];
+    const samples = audio.subarray(start, start + audioLengths[item]!);
+    const name = `${key}.${this.#format}`;
+    if (this.#format === 'wav') return { name, chunks: encodeWavSamples(samples, sampleRate) };
+    return { name, chunks: [encodeFlacSamples(samples, sampleRate)] };
+  }
+
+  /** The row, which speaks of the member in place of what the member was made of. */
+  #rowOf(batch: Batch, item: number, member: string): Record<string, unknown> {
+    const { offset, ...row } = batch.rows[item]!;
+    const source = readAudioPath({ ...row });
+    const count = batch.ids.length;
+    const duration = this.#format === 'raw' ? {} : { duration: batch.audioLengths[item]! / batch.sampleRate };
+    return {
+      ...(typeof source === 'string' ? { source_audio_filepath: source } : {}),
+      ...(offset === undefined || offset === null ? {} : { source_audio_offset: offset }),
+      id: batch.ids[item],
+      text: batch.text[item],
+      ...row,
+      audio_filepath: member,
+      ...duration,
+      cutroom: {
+        source: batch.source[item],
+        epoch: batch.epoch,
+        step: batch.step,
+        rank: batch.rank,
+        bucket: batch.bucket,
+        isPad: this.#isPad(batch, item),
+        augmentation: batch.augmentations?.[item],
+        // Whoever has taken the last sample of a step has taken the step.
+        state: item === count - 1 ? batch.state : undefined,
+      },
+    };
+  }
+
+  /** Items that are repeated stand at the end of each copy. */
+  #isPad({ padCount, ids }: Batch, item: number): boolean | undefined {
+    const count = ids.length / this.#copies;
+    return padCount > 0 && item % count >= count - padCount ? true : undefined;
+  }
+}
+
+function rawMember({ bytes, rows, ids }: Batch, item: number, key: string): StreamMember {
+  const encoded = bytes?.[item];
+  if (encoded === undefined) throw new Error(`Item "${ids[item]}" was read without its bytes`);
+  const source = readAudioPath({ ...rows[item]! });
+  return { name: `${key}.${extensionOf(typeof source === 'string' ? source : '')}`, chunks: [encoded] };
+}
+
+function extensionOf(path: string): string {
+  return /\.([^./]+)$/u.exec(path)?.[1]?.toLowerCase() ?? 'audio';
+}
+
+/** The members of a whole batch: `EPOCH-STEP.audio.npy` [count, samples], `EPOCH-STEP.lengths.npy` [count], `EPOCH-STEP.json`. */
+export function batchMembers(batch: Batch): StreamMember[] {
+  const { audio, shape, audioLengths, epoch, step, rank, bucket, padCount, failures, state } = batch;
+  const key = `${String(epoch).padStart(EPOCH_DIGITS, '0')}-${String(step).padStart(STEP_DIGITS, '0')}`;
+  const { ids, text, source, rows, augmentations, sampleRate } = batch;
+  const facts = { epoch, step, rank, bucket, shape, sampleRate, padCount, state, ids, text, source, rows };
+  return [
+    { name: `${key}.audio.npy`, chunks: toNpy(audio, shape) },
+    { name: `${key}.lengths.npy`, chunks: toNpy(audioLengths, [shape[0]]) },
+    { name: `${key}.json`, chunks: [toJson({ ...facts, augmentations, failures })] },
+  ];
+}
+
+function toJson(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
