@@ -23,7 +23,7 @@ export const scanKind: TaskKind = {
     return await runScanTask(plan.folder, task, folderOf(plan, task.task), context);
   },
 
-  /** The summary is a `ScanResult`; what is salvaged, a `SalvagedScan`, is what a scan on one machine goes on from. */
+  /** The summary is a `ScanResult`; what is salvaged, without one, is the journal that the same scan on one machine goes on from. */
   async finish(plan, { signal, mappings, salvage, done }) {
     const result = await finishScanTasks(plan.folder, {
       extents: plan.extents,
@@ -32,8 +32,7 @@ export const scanKind: TaskKind = {
       salvage: salvage ? [...done.keys()] : undefined,
       folderOf: (task) => folderOf(plan, task),
     });
-    if ('journal' in result)
-      return { kind: 'salvaged', outputs: [result.journal], summary: result, isWithinLimit: true };
+    if ('journal' in result) return { kind: 'salvaged', outputs: [result.journal], summary: null, isWithinLimit: true };
     const { summary, outputs } = result;
     const isFailed = Object.keys(summary.failed).length > 0;
     const { onError = 'fail' } = plan.request as ScanRequest;

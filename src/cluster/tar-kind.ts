@@ -21,11 +21,11 @@ export const tarKind: TaskKind = {
     return await runTarTask(plan.folder, task, { ...context, hash: plan.hash });
   },
 
-  /** The summary is a `TarResult`; what is salvaged, a `SalvagedTar`, is a list of the shards that are there. */
+  /** The summary is a `TarResult`; what is salvaged is a list of the shards that are there, without one. */
   async finish({ folder, hash }, { signal, mappings, salvage }) {
     const result = await finishTarTasks(folder, { hash, signal, mappings, salvage });
     if ('salvagedList' in result) {
-      return { kind: 'salvaged', outputs: [result.salvagedList], summary: result, isWithinLimit: true };
+      return { kind: 'salvaged', outputs: [result.salvagedList], summary: null, isWithinLimit: true };
     }
     const { kind, targetDir, failuresPath, metricsPath, isWithinLimit } = result;
     return {

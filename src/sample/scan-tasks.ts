@@ -133,9 +133,6 @@ export interface FinishScanContext {
 export interface SalvagedScan {
   /** The journal that a scan goes on from. */
   journal: string;
-  /** Files that it need not read any more, of all. */
-  files: number;
-  totalFiles: number;
 }
 
 /**
@@ -231,7 +228,5 @@ async function salvageScan(
   } finally {
     await release();
   }
-  let files = 0;
-  for (let index = 0; index < table.count; index += 1) if (table.factsOf(index) !== undefined) files += 1;
-  return { journal: places.journal, files, totalFiles: table.count };
+  return { journal: places.journal };
 }

@@ -100,12 +100,9 @@ export interface FinishTarContext {
   salvage: boolean;
 }
 
-/** What is there of a dataset whose other shards were given up. */
+/** The list of the shards that are there of a dataset whose others were given up. */
 export interface SalvagedTar {
   salvagedList: string;
-  shards: number;
-  plannedShards: number;
-  rows: number;
 }
 
 /**
@@ -189,9 +186,7 @@ class TarFinish {
     const outcomes = await inspectShards(plan, outputs, this.#signal);
     const there = outcomes.filter((outcome) => outcome !== undefined);
     if (this.#context.salvage) {
-      const salvagedList = await salvageShards(plan, outputs.folder, options.targetDir, there);
-      const rows = there.reduce((sum, outcome) => sum + outcome.rows, 0);
-      return { salvagedList, shards: there.length, plannedShards: outcomes.length, rows };
+      return { salvagedList: await salvageShards(plan, outputs.folder, options.targetDir, there) };
     }
     if (there.length < outcomes.length) throw shardGone(plan, outputs.folder, outcomes.indexOf(undefined), 'tar');
     if (planned === null) throw planGone(outputs, 'it is gone');

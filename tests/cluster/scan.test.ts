@@ -1,12 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runTask } from '#cutroom/cluster/run-task.js';
 import type { ScanRequest } from '#cutroom/cluster/scan-kind.js';
-import { InputError, UsageError } from '#cutroom/errors.js';
 import { scan } from '#cutroom/sample/scan.js';
-import { finish, planWork, RUN_OPTIONS, runAll, treeOf } from '../support/plan-runs.js';
+import { expectBytesOfOneRun } from '../support/plan-runs.js';
 import { makeSine } from '../support/signals.js';
 import { buildWav } from '../support/wav-files.js';
 
@@ -31,72 +29,15 @@ describe('the kind scan', () => {
     ['lufs', { loudness: { sampleRate: 8000 }, onError: 'skip' }],
   ])('makes the bytes of one run: %s', async (out, changes) => {
     const { onError, ...options } = requestOf(out, { ...changes, base: folder });
-    await scan(options);
-    const expected = treeOf(options.out);
-    rmSync(options.out, { recursive: true });
-    const plan = await planWork(path.join(folder, `plan-${out}`), 'scan', { ...options, onError });
-    expect(plan.record).toMatchObject({ tasks: 2, units: { count: 6, name: 'files' }, hours: null });
-    await expect(runAll(plan)).resolves.toContainEqual({
-      kind: 'done',
-      outcome: expect.objectContaining({ failures: { not_audio: 1 } }) as unknown,
+    const { tasks, end } = await expectBytesOfOneRun({
+      kind: 'scan',
+      request: { ...options, onError },
+      out: options.out,
+      planFolder: path.join(folder, `plan-${out}`),
+      local: () => scan(options),
     });
-    expect(readdirSync(options.out)).toEqual([]);
-    expect(await finish(plan)).toMatchObject({ kind: 'finished', isWithinLimit: onError === 'skip' });
-    expect(treeOf(options.out)).toEqual(expected);
-    expect((await finish(plan)).kind).toBe('already_done');
-    expect((await scan(options)).kind).toBe('unchanged');
-    expect(treeOf(options.out)).toEqual(expected);
-  });
-
-  it('reads what an earlier scan does not know alone, and replaces one where that is asked for', async () => {
-    const request = requestOf('again');
-    await scan(request);
-    const expected = treeOf(request.out);
-    writeFileSync(path.join(folder, 'audio', 'new.wav'), buildWav(makeSine(800, 8000, 300)));
-    try {
-      const plan = await planWork(path.join(folder, 'plan-again'), 'scan', request, { division: { count: 1 } });
-      await runAll(plan);
-      expect(await finish(plan)).toMatchObject({ summary: { readFiles: 2, keptFiles: 5, hasEarlier: true } });
-      expect((await scan(request)).kind).toBe('unchanged');
-    } finally {
-      rmSync(path.join(folder, 'audio', 'new.wav'));
-    }
-    const other = requestOf('again', { extensions: ['wav'] });
-    await expect(planWork(path.join(folder, 'plan-other'), 'scan', other)).rejects.toThrow('other extensions');
-    const anew = await planWork(path.join(folder, 'plan-anew'), 'scan', { ...request, overwrite: true });
-    await runAll(anew);
-    expect(await finish(anew)).toMatchObject({ kind: 'finished' });
-    expect(treeOf(request.out)).toEqual(expected);
-    expect((await finish(anew)).kind).toBe('already_done');
-  });
-
-  it('salvages what a scan goes on from', async () => {
-    const request = requestOf('part');
-    const plan = await planWork(path.join(folder, 'plan-part'), 'scan', request);
-    const ran = await runTask(plan, 0, RUN_OPTIONS);
-    const { units = 0 } = 'outcome' in ran ? ran.outcome : {};
-    for (const _ of [1, 2]) {
-      const salvaged = await finish(plan, { salvage: true });
-      expect(salvaged).toMatchObject({ kind: 'salvaged', summary: { files: units, totalFiles: 6 } });
-      expect(treeOf(request.out)).not.toHaveProperty('metrics.json');
-    }
-    expect(await scan(request)).toMatchObject({ kind: 'scanned', keptFiles: units, readFiles: 6 - units });
-    await runTask(plan, 1, RUN_OPTIONS);
-    expect((await finish(plan)).kind).toBe('already_done');
-  });
-
-  it('refuses a list or a journal that is damaged, and tasks of so many hours', async () => {
-    const place = path.join(folder, 'plan-bad');
-    const hours = planWork(place, 'scan', requestOf('bad'), { division: { hours: 1 } });
-    await expect(hours).rejects.toThrow(UsageError);
-    const plan = await planWork(place, 'scan', requestOf('bad'));
-    await runTask(plan, 0, RUN_OPTIONS);
-    const list = treeOf(plan.plan.folder)['files'] ?? '';
-    writeFileSync(path.join(plan.plan.folder, 'files'), list.replace('bad.wav', 'BAD.wav'), 'latin1');
-    await expect(runTask(plan, 1, RUN_OPTIONS)).rejects.toThrow(InputError);
-    writeFileSync(path.join(plan.plan.folder, 'files'), list, 'latin1');
-    await runTask(plan, 1, RUN_OPTIONS);
-    writeFileSync(path.join(plan.plan.folder, 'tasks/00001/journal'), '');
-    await expect(finish(plan)).rejects.toThrow(/00001\/journal": it is damaged/u);
+    const failures = tasks.flatMap((task) => ('outcome' in task ? [task.outcome.failures] : []));
+    expect(failures).toContainEqual({ not_audio: 1 });
+    expect(end.isWithinLimit).toBe(onError === 'skip');
   });
 });

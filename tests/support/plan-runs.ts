@@ -1,8 +1,9 @@
 // Plans in folders, made, run and finished in this process.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
+import { expect } from 'vitest';
 import { finishPlan, type FinishPlanOptions } from '#cutroom/cluster/finish-plan.js';
 import { makePlan, type MakePlanOptions } from '#cutroom/cluster/make-plan.js';
 import type { PlanFolder } from '#cutroom/cluster/plan-folder.js';
@@ -47,4 +48,41 @@ export function treeOf(folder: string): Record<string, string> {
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
   return Object.fromEntries(names.toSorted().map((name) => [name, readFileSync(path.join(folder, name), 'latin1')]));
+}
+
+/** Work that is done by one run and by tasks. */
+export interface ComparedWork {
+  kind: KindName;
+  request: unknown;
+  /** Folder of the outputs. */
+  out: string;
+  planFolder: string;
+  /** Does it by one run. */
+  local: () => Promise<{ kind: string }>;
+  /** A file that planning alone needs. */
+  input?: string | undefined;
+  environment?: Record<string, string> | undefined;
+}
+
+/**
+ * Expects that tasks make the bytes of one run, and that finishing again and one run after that change nothing.
+ *
+ * @returns how the tasks and the plan ended.
+ */
+export async function expectBytesOfOneRun(work: ComparedWork): Promise<{ tasks: RunTaskResult[]; end: FinishResult }> {
+  const { kind, request, out, planFolder, local, input, environment = {} } = work;
+  await local();
+  const expected = treeOf(out);
+  rmSync(out, { recursive: true });
+  const plan = await planWork(planFolder, kind, request, { environment });
+  if (input !== undefined) renameSync(input, `${input}.away`);
+  const tasks = await runAll(plan);
+  const end = await finish(plan);
+  if (input !== undefined) renameSync(`${input}.away`, input);
+  expect(end.kind).toBe('finished');
+  expect(treeOf(out)).toEqual(expected);
+  expect((await finish(plan)).kind).toBe('already_done');
+  expect(['already_done', 'unchanged']).toContain((await local()).kind);
+  expect(treeOf(out)).toEqual(expected);
+  return { tasks, end };
 }
