@@ -123,7 +123,7 @@ class RayEngine implements Engine {
     const job = (place.jobs ?? (await this.#refresh(place))).last.get(task);
     if (job === undefined || place.outage.isPausing) return undefined;
     try {
-      return await place.client.log(job.id);
+      return withoutRayLines(await place.client.log(job.id), job.id);
     } catch (error) {
       if (error instanceof RayUnreachableError) return undefined;
       throw error;
@@ -289,4 +289,12 @@ class RayEngine implements Engine {
     this.#told.add(what);
     this.#note(message);
   }
+}
+
+/** What the worker said. Ray's own lines come before or behind it. */
+function withoutRayLines(log: string | undefined, id: string): string | undefined {
+  const isOfRay = (line: string): boolean =>
+    line.startsWith(`Running entrypoint for job ${id}: `) || line.endsWith(' -- Runtime env is setting up.');
+  const lines = log?.split('\n').filter((line) => !isOfRay(line)) ?? [];
+  return lines.some((line) => line.trim() !== '') ? lines.join('\n') : undefined;
 }

@@ -83,10 +83,18 @@ export class RayHttp {
           : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
       },
     };
+    const send = url.protocol === 'https:' ? requestSecure : requestPlain;
     return await new Promise((resolve, reject) => {
-      const request = (url.protocol === 'https:' ? requestSecure : requestPlain)(url, options, resolve);
-      request.on('error', reject);
-      request.end(body);
+      const begin = (): void => {
+        const request = send(url, options, resolve);
+        request.on('error', (error) => {
+          // A connection that was kept may have been closed meanwhile; the next one is a new one, or another that was kept.
+          if (request.reusedSocket && systemCode(error) === 'ECONNRESET') begin();
+          else reject(error);
+        });
+        request.end(body);
+      };
+      begin();
     });
   }
 

@@ -93,7 +93,7 @@ export function toEngineJob(job: RayJob): EngineJob | undefined {
   const isFree = attempt < FREE_ATTEMPTS;
   switch (status) {
     case 'PENDING':
-      return { id, state: 'queued', reason };
+      return { id, state: 'queued', reason: reason === undefined ? undefined : shortenWait(reason) };
     case 'SUCCEEDED':
       return { id, state: 'ended', reason: undefined };
     case 'STOPPED':
@@ -105,6 +105,11 @@ export function toEngineJob(job: RayJob): EngineJob | undefined {
     default:
       return { id, state: 'running', reason: status === 'RUNNING' ? undefined : status };
   }
+}
+
+/** Ray says so of every job that has not begun. */
+function shortenWait(message: string): string {
+  return message.includes('waiting for resources') ? 'it may be waiting for resources' : message;
 }
 
 /** Without the log that Ray appends to it. */
