@@ -64,7 +64,7 @@ const PRESETS = /^(?:SLURM|SBATCH|SALLOC|SRUN|SQUEUE|SCANCEL|SCONTROL|SACCT|SINF
 const CLUSTER = new Set(['SLURM_CONF', 'SLURM_JWT']);
 
 function withoutNames(stderr: string): string {
-  const lines = stderr.split('\n').map((line) => line.replace(/^\w+: (?:error: |fatal: )?/u, '').trim());
+  const lines = stderr.split('\n').map((line) => line.replace(/^\w+(?: error)?: (?:error: |fatal: )?/u, '').trim());
   return lines.filter((line) => line !== '').join('; ');
 }
 

@@ -71,7 +71,7 @@ class SlurmEngine implements Engine {
       // One that is not named is submitted anew.
       if (job.isInnocent && (stops[task] ?? 0) < MAX_STOPS) continue;
       const { id, state, reason } = job;
-      const often = job.isInnocent ? `${reason ?? state}, for the ${MAX_STOPS + 1}th time` : reason;
+      const often = job.isInnocent ? `${reason ?? state}, as ${MAX_STOPS} times before` : reason;
       jobs.set(task, { id, state, reason: often });
     }
     return jobs;

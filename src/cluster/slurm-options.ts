@@ -24,7 +24,7 @@ export interface SlurmOptions {
 export function slurmOptionsOf({ options }: EngineRecord): SlurmOptions {
   const text = (name: string): string | undefined => (typeof options[name] === 'string' ? options[name] : undefined);
   const { sbatchArg, cpusPerTask } = options;
-  const sbatchArgs = Array.isArray(sbatchArg) ? sbatchArg.map(String) : [];
+  const sbatchArgs = Array.isArray(sbatchArg) ? sbatchArg.map((argument) => joinShort(String(argument))) : [];
   for (const argument of sbatchArgs) requireFreeArgument(argument);
   return {
     partition: text('partition'),
@@ -36,6 +36,11 @@ export function slurmOptionsOf({ options }: EngineRecord): SlurmOptions {
     sbatchArgs,
     finishJob: options['finishJob'] === true,
   };
+}
+
+/** A short one and its value may be given as in a shell. */
+function joinShort(argument: string): string {
+  return argument.trim().replace(/^(-[^\s-])\s+/u, '$1');
 }
 
 /** What the engine itself says, by what to say instead. */

@@ -10,6 +10,8 @@ export const SCRIPTS = { tasks: 'tasks.sbatch', finish: 'finish.sbatch' } as con
 
 /** A worker is told to stop so long before its time is up: what it holds has to reach the disk. */
 const STOP_SECONDS = 60;
+/** As many as Slurm takes into one array unless it is told otherwise. */
+const FIRST_TASKS = 1000;
 
 /**
  * What all jobs of a plan are called, before a number: made of the plan and of the folder that it is in, so that whoever comes later finds them.
@@ -29,7 +31,7 @@ export function taskScript(plan: PlanFolder, record: EngineRecord): string {
   const { remoteFolder, workerCommand, maxRunning } = record;
   const { kind, hash, tasks } = plan.record;
   const options = slurmOptionsOf(record);
-  const firstTasks = Array.from({ length: Math.min(tasks, 1000) }, (_, task) => task);
+  const firstTasks = Array.from({ length: Math.min(tasks, FIRST_TASKS) }, (_, task) => task);
   const script = shellWord(`${remoteFolder}/${SCRIPTS.tasks}`);
   const atOnce = maxRunning === null ? '' : `%${maxRunning}`;
   const command = [...workerCommand, 'run', remoteFolder, '--task-from-env'].map(shellWord).join(' ');
@@ -38,12 +40,8 @@ export function taskScript(plan: PlanFolder, record: EngineRecord): string {
 #
 # cutroom writes this file and submits it. By hand, from task 0 on:
 #   sbatch --array=${formatRanges(firstTasks)}${atOnce} ${script}
-# Slurm's indices end below its MaxArraySize (scontrol show config). From task 1000 on, with the offset as an argument:
-#   sbatch --array=0-999${atOnce} ${script} 1000
-# Or tasks that a file names, one a line, the first being index 0:
-#   sbatch --array=0-9${atOnce} ${script} --list FILE
-#
-# A task that is done, or that another runner has, is left alone: nothing is harmed by running it again.
+${tasks > FIRST_TASKS ? hintOfOffsets(atOnce, script) : ''}#
+# Nothing is harmed by running a task again: one that is done is left alone, and one that another process has is waited for.
 # How the plan stands: cutroom status ${shellWord(remoteFolder)}
 ${directives(jobNameOf(plan, record), logPattern(remoteFolder, 'slurm-%A_%a.log'), options)}
 set -eu
@@ -58,6 +56,14 @@ echo "Task \${CUTROOM_TASK:-$((SLURM_ARRAY_TASK_ID + CUTROOM_TASK_OFFSET))}: job
 
 # In place of this shell, so that Slurm's signals reach it: at SIGTERM it stops and keeps what it has finished.
 exec ${command} --wait --jobs "\${SLURM_CPUS_PER_TASK:-\${SLURM_CPUS_ON_NODE:-1}}"
+`;
+}
+
+function hintOfOffsets(atOnce: string, script: string): string {
+  return `# Slurm's indices end below its MaxArraySize (scontrol show config). From task 1000 on, with the offset as an argument:
+#   sbatch --array=0-999${atOnce} ${script} 1000
+# Or tasks that a file names, one a line, the first being index 0:
+#   sbatch --array=0-9${atOnce} ${script} --list FILE
 `;
 }
 

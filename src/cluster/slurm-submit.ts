@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { OutputError } from '../errors.js';
 import { writeFileAtomic } from '../run/atomic-file.js';
-import type { EngineRecord } from './engine.js';
+import type { EngineJob, EngineRecord } from './engine.js';
 import type { PlanFolder } from './plan-folder.js';
 import { planArrays, type TaskArray } from './slurm-arrays.js';
 import { hintFor, isOutOfReach, refusalOf, type Environment } from './slurm-command.js';
@@ -10,7 +10,7 @@ import type { SlurmQueue } from './slurm-queue.js';
 import { slurmFactsOf } from './slurm-record.js';
 import { SubmissionRound, type RecordKeeper } from './slurm-round.js';
 import { finishScript, SCRIPTS, taskScript } from './slurm-script.js';
-import { jobOf, type SlurmJob } from './slurm-states.js';
+import { jobOf } from './slurm-states.js';
 
 /** What Slurm does not take now is offered again after so long. */
 const HOLD_MS = 30_000;
@@ -29,10 +29,10 @@ export class SlurmSubmitter {
   }
 
   /** Tasks that Slurm did not take for now, as jobs that wait; they are offered again when they are no longer named. */
-  held(tasks: readonly number[]): Map<number, SlurmJob> {
+  held(tasks: readonly number[]): Map<number, EngineJob> {
     if (performance.now() >= this.#heldUntilMs) this.#held.clear();
     const reason = `not taken yet: ${this.#heldReason}`;
-    const job: SlurmJob = { id: 'none', state: 'queued', reason, isInnocent: true };
+    const job: EngineJob = { id: 'none', state: 'queued', reason };
     return new Map(tasks.filter((task) => this.#held.has(task)).map((task) => [task, job]));
   }
 
