@@ -12,6 +12,7 @@ import { VERSION } from '../version.js';
 import { batchesCommand } from './commands/batches.js';
 import { binsCommand } from './commands/bins.js';
 import { buildShardsCommand } from './commands/build.js';
+import { cancelCommand } from './commands/cancel.js';
 import { checkCommand } from './commands/check.js';
 import { cutCommand } from './commands/cut.js';
 import { finishCommand } from './commands/finish.js';
@@ -37,6 +38,7 @@ export const COMMANDS: Readonly<Record<string, Command<CliContext>>> = {
   run: runCommand,
   status: statusCommand,
   finish: finishCommand,
+  cancel: cancelCommand,
   scan: scanCommand,
   sample: sampleCommand,
   bins: binsCommand,

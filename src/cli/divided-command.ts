@@ -77,7 +77,7 @@ export function divideScan(flags: ScanFlags, sources: readonly string[], environ
   const { jobs, ...options } = scanOptionsOf(flags, sources);
   void jobs;
   const out = path.resolve(flags.out);
-  return { kind: 'scan', request: { ...options, out }, outputFolder: out, environment };
+  return { kind: 'scan', request: { ...options, out, onError: flags.onError }, outputFolder: out, environment };
 }
 
 /** Workers are told how many processes they have where they are started. */

@@ -13,10 +13,13 @@ import { reportTar } from './run-tar.js';
 /** Exit code when more of the data failed than was allowed. */
 const DATA_EXIT_CODE = 1;
 
-interface ShownAs {
+/** What is said of an end, and how. */
+export interface FinishReportFlags {
   json: boolean;
   quiet: boolean;
   verbose: boolean;
+  /** Tasks were done just now: where a job of the cluster has made the outputs of them since, that is no news. */
+  isFresh?: boolean;
 }
 
 /** Prints the summary that the command of a plan prints, and sets its exit code. */
@@ -24,9 +27,8 @@ export async function reportFinish(
   context: CliContext,
   { record }: PlanFolder,
   { kind, summary, outputs, isWithinLimit }: FinishResult,
-  shown: ShownAs,
+  { json, quiet, verbose, isFresh = false }: FinishReportFlags,
 ): Promise<void> {
-  const { json, quiet, verbose } = shown;
   const { maxFailures = { count: 0 }, onError = 'fail' } = record.request as {
     maxFailures?: { count: number } | { percent: number };
     onError?: 'fail' | 'skip';
@@ -41,16 +43,20 @@ export async function reportFinish(
   }
   switch (record.kind) {
     case 'cut':
-      await reportCut(context, summary as CutResult, flags);
+      await reportCut(context, freshly(summary as CutResult, 'cut', isFresh), flags);
       break;
     case 'build':
-      await reportBuild(context, summary as BuildResult, flags);
+      await reportBuild(context, freshly(summary as BuildResult, 'built', isFresh), flags);
       break;
     case 'tar':
-      await reportTar(context, summary as TarResult, flags);
+      await reportTar(context, freshly(summary as TarResult, 'packed', isFresh), flags);
       break;
     case 'scan':
       reportScan(context, summary as ScanResult, flags);
       break;
   }
+}
+
+function freshly<Result extends { kind: string }>(result: Result, kind: Result['kind'], isFresh: boolean): Result {
+  return isFresh && result.kind === 'already_done' ? { ...result, kind } : result;
 }

@@ -1,9 +1,9 @@
 import type { FinishResult } from '../cluster/task-kind.js';
 import type { PlanFolder } from '../cluster/plan-folder.js';
-import type { FinishFlags } from './commands/finish.js';
 import { UsageError } from '../errors.js';
 import type { CliContext } from './context.js';
-import { reportFinish } from './finish-report.js';
+import type { FinishFlags } from './commands/finish.js';
+import { reportFinish, type FinishReportFlags } from './finish-report.js';
 import { ProgressLine } from './progress-line.js';
 
 /** Runs `cutroom finish`. */
@@ -17,7 +17,7 @@ export async function runFinish(context: CliContext, flags: FinishFlags, folder:
 export async function finishAndReport(
   context: CliContext,
   plan: PlanFolder,
-  flags: FinishFlags,
+  flags: FinishFlags & FinishReportFlags,
 ): Promise<FinishResult> {
   const { finishPlan } = await import('../cluster/finish-plan.js');
   const line = new ProgressLine(context.process.stderr, flags.quiet);

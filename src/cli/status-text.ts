@@ -7,7 +7,11 @@ import { count, duration } from './cut-progress.js';
 const LISTED_TASKS = 20;
 
 /** How a plan stands, as a table with the tasks that run or failed. */
-export function formatStatus(plan: PlanFolder, status: PlanStatus, isVerbose: boolean): string {
+export function formatStatus(
+  plan: PlanFolder,
+  status: PlanStatus,
+  { isVerbose, engine }: { isVerbose: boolean; engine?: string | undefined },
+): string {
   const { counts } = status;
   const rows: [string, string][] = [
     ['plan', `${plan.record.kind}, ${countWords(plan.record.tasks, 'task')}, ${describeUnits(plan)}`],
@@ -16,6 +20,7 @@ export function formatStatus(plan: PlanFolder, status: PlanStatus, isVerbose: bo
   ];
   const speed = describeSpeed(status);
   if (speed !== undefined) rows.push(['speed', speed]);
+  if (engine !== undefined) rows.push(['jobs', engine]);
   const width = Math.max(...rows.map(([name]) => name.length));
   return [
     ...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
@@ -107,7 +112,8 @@ function describeStale({ task, silentSeconds }: PlanStatus['stale'][number]): st
   return `${task}  nothing heard for ${duration(silentSeconds)}: its runner is gone, or cut off; it is taken over when it is run again`;
 }
 
-function describeFailed({ task, failure }: PlanStatus['failed'][number]): string {
+/** `7  what went wrong (where, 2 tries)`, and the remedy on a line of its own. */
+export function describeFailed({ task, failure }: PlanStatus['failed'][number]): string {
   const tries = failure.tries > 1 ? `, ${countWords(failure.tries, 'try', 'tries')}` : '';
   const hint = failure.hint === undefined ? '' : `\n    hint: ${failure.hint}`;
   return `${task}  ${failure.message} (${failure.where}${tries})${hint}`;

@@ -17,14 +17,12 @@ export interface PlanStatus {
 }
 
 /**
- * Reads how a plan stands: one listing of the folder of states, and the files of tasks that run or have failed. Tasks that are done cost
- * nothing, and what is not there is not asked for.
+ * Reads how a plan stands: one listing of the folder of states, and the files of tasks that run or have failed. Tasks that are done or wait
+ * cost nothing.
  */
 export class StatusReader {
   readonly #plan: PlanFolder;
   readonly #states: TaskStates;
-  /** Failures that were read, by task. A new try removes the file or writes it anew when it ends. */
-  readonly #failures = new Map<number, TaskFailure>();
   #done: ReadonlySet<number> = new Set();
 
   constructor(plan: PlanFolder) {
@@ -64,14 +62,11 @@ export class StatusReader {
   }
 
   async #readFailures(tasks: readonly number[]): Promise<PlanStatus['failed']> {
-    const now = new Set(tasks);
-    for (const task of this.#failures.keys()) if (!now.has(task)) this.#failures.delete(task);
     const failed: { task: number; failure: TaskFailure }[] = [];
     for (const task of tasks.toSorted((a, b) => a - b)) {
-      const failure = this.#failures.get(task) ?? (await this.#states.readFailure(task));
-      if (failure === undefined) continue;
-      this.#failures.set(task, failure);
-      failed.push({ task, failure });
+      // Read anew each time: a task may have been tried and failed again since.
+      const failure = await this.#states.readFailure(task);
+      if (failure !== undefined) failed.push({ task, failure });
     }
     return failed;
   }

@@ -1,6 +1,7 @@
 import { buildCommand, type FlagParametersForType } from '@stricli/core';
 import type { AudioFormat } from '../../audio/sample-rates.js';
 import { backendFlags, type BackendFlags } from '../cluster-flags.js';
+import { isDivided, loadDivision } from '../division.js';
 import type { CliContext } from '../context.js';
 import { audioFormat, yesOrNo } from '../build-values.js';
 import { channelChoice, failureLimit, nonEmpty, numberWhere, positiveInteger, positiveNumber } from '../values.js';
@@ -239,7 +240,12 @@ export const buildShardsCommand = buildCommand<BuildCommandFlags, [], CliContext
   loader: async () => {
     const { runBuild } = await import('../run-build.js');
     return async function run(this: CliContext, flags) {
-      await runBuild(this, flags);
+      if (!isDivided(flags)) {
+        await runBuild(this, flags);
+        return;
+      }
+      const [{ divideBuild }, { runDivided }] = await loadDivision();
+      await runDivided(this, divideBuild(flags, this.process.env), flags);
     };
   },
   docs: {

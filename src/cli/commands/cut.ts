@@ -1,5 +1,6 @@
 import { buildCommand, type FlagParametersForType } from '@stricli/core';
 import { backendFlags, type BackendFlags } from '../cluster-flags.js';
+import { isDivided, loadDivision } from '../division.js';
 import type { CliContext } from '../context.js';
 import {
   channelChoice,
@@ -296,7 +297,15 @@ export const cutCommand = buildCommand<CutCommandFlags, [], CliContext>({
   loader: async () => {
     const { runCut } = await import('../run-cut.js');
     return async function run(this: CliContext, flags) {
-      await runCut(this, flags);
+      if (flags.executionMode !== undefined && !flags.quiet) {
+        this.process.stderr.write('note: --execution-mode changes nothing here\n');
+      }
+      if (!isDivided(flags)) {
+        await runCut(this, flags);
+        return;
+      }
+      const [{ divideCut }, { runDivided }] = await loadDivision();
+      await runDivided(this, await divideCut(flags, this.process.env), flags);
     };
   },
   docs: {

@@ -1,5 +1,6 @@
 import { buildCommand, type FlagParametersForType } from '@stricli/core';
 import { backendFlags, type BackendFlags } from '../cluster-flags.js';
+import { isDivided, loadDivision } from '../division.js';
 import type { CliContext } from '../context.js';
 import { nonEmpty, numberWhere, positiveInteger, positiveNumber } from '../values.js';
 
@@ -107,7 +108,12 @@ export const scanCommand = buildCommand<ScanCommandFlags, string[], CliContext>(
   loader: async () => {
     const { runScan } = await import('../run-scan.js');
     return async function run(this: CliContext, flags, ...sources) {
-      await runScan(this, flags, sources);
+      if (!isDivided(flags)) {
+        await runScan(this, flags, sources);
+        return;
+      }
+      const [{ divideScan }, { runDivided }] = await loadDivision();
+      await runDivided(this, divideScan(flags, sources, this.process.env), flags);
     };
   },
   docs: {

@@ -1,5 +1,6 @@
 import { buildCommand, type FlagParametersForType } from '@stricli/core';
 import { backendFlags, type BackendFlags } from '../cluster-flags.js';
+import { isDivided, loadDivision } from '../division.js';
 import type { CliContext } from '../context.js';
 import {
   channelChoice,
@@ -257,7 +258,12 @@ export const tarCommand = buildCommand<TarCommandFlags, string[], CliContext>({
   loader: async () => {
     const { runTar } = await import('../run-tar.js');
     return async function run(this: CliContext, flags, ...manifests) {
-      await runTar(this, flags, manifests);
+      if (!isDivided(flags)) {
+        await runTar(this, flags, manifests);
+        return;
+      }
+      const [{ divideTar }, { runDivided }] = await loadDivision();
+      await runDivided(this, divideTar(flags, manifests, this.process.env), flags);
     };
   },
   docs: {
