@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { CanceledError, OutputError, systemCode, UsageError } from '../errors.js';
-import { readEngineRecord, writeEngineRecord } from './engine-record.js';
+import { OutputError, systemCode, UsageError } from '../errors.js';
+import { writeEngineRecord } from './engine-record.js';
 import type { Engine, EngineJob, EngineRecord } from './engine.js';
 import { PLAN_FILES, type PlanFolder } from './plan-folder.js';
 import { askSlurm, hintFor, type Environment } from './slurm-command.js';
@@ -26,8 +26,6 @@ class SlurmEngine implements Engine {
   readonly #environment: Environment;
   readonly #queue: SlurmQueue;
   readonly #submitter: SlurmSubmitter;
-  /** How often the plan's jobs had been canceled when this launcher began. */
-  #cancels: number | undefined;
   /** What was said last, for while the controller does not answer. */
   #last = new Map<number, SlurmJob>();
 
@@ -43,7 +41,6 @@ class SlurmEngine implements Engine {
     tasks: readonly number[],
     _attempt: number,
   ): Promise<EngineRecord> {
-    await this.#requireNotCanceled(plan);
     if (/[\n\r]/u.test(record.remoteFolder)) {
       throw new UsageError(`Cannot submit the plan in ${JSON.stringify(record.remoteFolder)}: its name has two lines`);
     }
@@ -58,12 +55,11 @@ class SlurmEngine implements Engine {
     }
     if (missing.length === 0) return record;
     return await this.#submitter.submit(plan, withFacts(record, { stops }), missing, (current) =>
-      this.#keep(plan, current),
+      writeEngineRecord(plan.folder, current),
     );
   }
 
-  async look(plan: PlanFolder, record: EngineRecord, tasks: readonly number[]): Promise<Map<number, EngineJob>> {
-    await this.#requireNotCanceled(plan);
+  async look(_plan: PlanFolder, record: EngineRecord, tasks: readonly number[]): Promise<Map<number, EngineJob>> {
     const jobs = new Map<number, EngineJob>(this.#submitter.held(tasks));
     const { stops } = slurmFactsOf(record);
     for (const [task, job] of await this.#ask(record, tasks)) {
@@ -78,11 +74,7 @@ class SlurmEngine implements Engine {
   }
 
   async cancel(plan: PlanFolder, record: EngineRecord): Promise<number> {
-    const current = (await readEngineRecord(plan.folder)) ?? record;
-    const facts = slurmFactsOf(current);
-    // First of all: a launcher that looks from now on submits nothing.
-    await writeEngineRecord(plan.folder, withFacts(current, { cancels: facts.cancels + 1 }));
-    this.#cancels = facts.cancels + 1;
+    const facts = slurmFactsOf(record);
     const rows = (await this.#queue.list(facts.submissions.map(({ name }) => name))) ?? [];
     const live = rows.filter((row) => ['queued', 'running'].includes(jobOf(row, row.job).state));
     const ids = [...new Set(live.map(({ job }) => job))];
@@ -93,6 +85,8 @@ class SlurmEngine implements Engine {
       const { isDone, words } = await askSlurm('scancel', ['--quiet', ...some], this.#environment);
       if (!isDone) throw new OutputError(`Cannot cancel the jobs of the plan: ${words}`, { hint: hintFor(words) });
     }
+    // Whoever submits the plan again begins anew: these jobs have not failed.
+    await writeEngineRecord(plan.folder, withFacts(record, { submissions: [], stops: {}, finishJob: null }));
     return live.length;
   }
 
@@ -129,19 +123,6 @@ class SlurmEngine implements Engine {
     }
     this.#last = jobs;
     return jobs;
-  }
-
-  async #keep(plan: PlanFolder, record: EngineRecord): Promise<void> {
-    await this.#requireNotCanceled(plan);
-    await writeEngineRecord(plan.folder, record);
-  }
-
-  /** Another process may have canceled the plan: what it ended is not submitted anew. */
-  async #requireNotCanceled(plan: PlanFolder): Promise<void> {
-    const record = await readEngineRecord(plan.folder);
-    const cancels = record === undefined ? 0 : slurmFactsOf(record).cancels;
-    this.#cancels ??= cancels;
-    if (cancels > this.#cancels) throw new CanceledError('The jobs of the plan were canceled');
   }
 }
 

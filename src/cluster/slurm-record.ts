@@ -1,7 +1,7 @@
 import type { EngineRecord } from './engine.js';
 import { parseRanges } from './slurm-arrays.js';
 
-/** An array job that was handed to Slurm. */
+/** An array job that was handed to Slurm, and was not canceled with all of the plan. */
 export interface Submission {
   /** What it is called: no other job is. */
   name: string;
@@ -15,19 +15,19 @@ export interface Submission {
 
 /** What the engine remembers of a plan. */
 export interface SlurmFacts {
+  /** How many arrays were ever handed over: the next one is named by it. */
+  count: number;
   submissions: readonly Submission[];
   /** How often tasks were stopped by the cluster, by task. */
   stops: Readonly<Record<string, number>>;
   /** The job that finishes the plan, where one is asked for. */
   finishJob: string | null;
-  /** How often all jobs were canceled: launchers of before stop. */
-  cancels: number;
 }
 
 /** The facts of a record, which may be new. */
 export function slurmFactsOf({ facts }: EngineRecord): SlurmFacts {
-  const { submissions = [], stops = {}, finishJob = null, cancels = 0 } = facts as Partial<SlurmFacts>;
-  return { submissions, stops, finishJob, cancels };
+  const { count = 0, submissions = [], stops = {}, finishJob = null } = facts as Partial<SlurmFacts>;
+  return { count, submissions, stops, finishJob };
 }
 
 /** Which array runs a task, and at what index. */

@@ -51,8 +51,8 @@ export class SubmissionRound {
    * @returns what Slurm says when it refuses; undefined when it took it.
    */
   async submitArray(array: TaskArray): Promise<string | undefined> {
-    const { submissions } = slurmFactsOf(this.#record);
-    const name = `${jobNameOf(this.#plan, this.#record)}-${submissions.length + 1}`;
+    const { submissions, count } = slurmFactsOf(this.#record);
+    const name = `${jobNameOf(this.#plan, this.#record)}-${count + 1}`;
     const submission: Submission = { name, job: null, tasks: formatRanges(array.tasks), offset: array.offset };
     const { maxRunning } = this.#record;
     const args = [
@@ -64,7 +64,7 @@ export class SubmissionRound {
       ...(await this.#placeArguments(name, array)),
     ];
     // Whoever comes when this process is gone finds the job by its name.
-    await this.#note({ submissions: [...submissions, submission] });
+    await this.#note({ count: count + 1, submissions: [...submissions, submission] });
     const answer = await askSlurm('sbatch', args, this.#environment);
     if (!answer.isDone) {
       // It may have been taken, if the answer alone was lost.

@@ -5,7 +5,7 @@ import { readEngineRecord, writeEngineRecord } from '#cutroom/cluster/engine-rec
 import { createEngine } from '#cutroom/cluster/slurm-engine.js';
 import { slurmFactsOf } from '#cutroom/cluster/slurm-record.js';
 import { jobNameOf } from '#cutroom/cluster/slurm-script.js';
-import { CanceledError, OutputError } from '#cutroom/errors.js';
+import { OutputError } from '#cutroom/errors.js';
 import { FakeSlurm } from '../support/slurm-fakes.js';
 
 const range = (count: number, from = 0): number[] => Array.from({ length: count }, (_, n) => n + from);
@@ -21,7 +21,7 @@ describe('submit()', () => {
     ]);
     expect(readFileSync(script, 'utf8')).toContain('\nexec /opt/node /opt/cutroom/dist/cli/main.js run ');
     const submissions = [{ name, job: '101', tasks: '0-9', offset: 0 }];
-    expect(record.facts).toEqual({ submissions, stops: {}, finishJob: null, cancels: 0 });
+    expect(record.facts).toEqual({ count: 1, submissions, stops: {}, finishJob: null });
     expect(await readEngineRecord(fake.plan.folder)).toEqual(record);
   });
 
@@ -295,22 +295,19 @@ describe('look()', () => {
 });
 
 describe('cancel()', () => {
-  it('ends what is not over, and launchers that watch', async (context) => {
+  it('ends what is not over, and forgets it', async (context) => {
     const fake = new FakeSlurm(context);
-    const watching = createEngine(fake.environment);
-    const record = await watching.submit(fake.plan, fake.record({ options: { finishJob: true } }), range(3), 0);
+    const engine = createEngine(fake.environment);
+    const record = await engine.submit(fake.plan, fake.record({ options: { finishJob: true } }), range(3), 0);
     const { name } = slurmFactsOf(record).submissions[0]!;
     fake.queue([101, 0, 'RUNNING', 0, '', name], [101, 1, 'COMPLETED', 0, '', name], [101, 2, 'PENDING', 0, '', name]);
-    const canceling = createEngine(fake.environment);
-    expect(await canceling.cancel(fake.plan, record)).toBe(2);
+    expect(await createEngine(fake.environment).cancel(fake.plan, record)).toBe(2);
     expect(fake.calls('scancel').map(({ args }) => args)).toEqual([['--quiet', '101', '102']]);
-    await expect(watching.look(fake.plan, record, range(3))).rejects.toThrow(CanceledError);
-    await expect(watching.submit(fake.plan, record, range(3), 0)).rejects.toThrow('The jobs of the plan were canceled');
-    // Whoever comes later begins anew.
-    fake.queue();
+    // Whoever comes later begins anew: no task has failed.
     const later = (await readEngineRecord(fake.plan.folder))!;
-    const again = await createEngine(fake.environment).submit(fake.plan, later, range(3), 0);
-    expect(slurmFactsOf(again).submissions).toHaveLength(2);
+    expect(await engine.look(fake.plan, later, range(3))).toEqual(new Map());
+    const again = await engine.submit(fake.plan, later, range(3), 0);
+    expect(slurmFactsOf(again).submissions.map((submission) => submission.name)).toEqual([name.replace(/1$/u, '2')]);
   });
 });
 
