@@ -3,7 +3,7 @@ import type { FileChunks } from './file-chunks.js';
 import { OggPackets } from './ogg-packets.js';
 import { PacketIndexBuilder } from './packet-index.js';
 import type { IndexSteps } from './packet-indexes.js';
-import { RecordingReader } from './recording-reader.js';
+import type { FirstBlock } from './sequential-source.js';
 import { VorbisBlocks } from './vorbis-blocks.js';
 
 /** Identification, comment and setup (Vorbis I, section 4.2.1). */
@@ -21,12 +21,13 @@ const PACKETS_A_STEP = 4096;
  *
  * The durations that the codec library's demuxer gives would do, were not some of them wrong where a page begins.
  *
+ * @param start what it takes until there is audio, some of which the container may cut off.
  * @returns undefined where they do not agree, as in streams that were joined, or that begin in the middle.
  */
-export function* indexVorbis(path: string, file: FileChunks): IndexSteps {
+export function* indexVorbis(path: string, file: FileChunks, start: FirstBlock): IndexSteps {
   const pages = new OggPackets(file, 0, true);
   const blocks = VorbisBlocks.open(Array.from({ length: HEADERS }, () => copyOf(pages.next())));
-  const first = blocks && passFirst(path, pages, blocks);
+  const first = blocks && passFirst(start, pages, blocks);
   if (blocks === undefined || first === undefined) return undefined;
   let { blockSize, isPageEnd, packets, position } = first;
   const builder = new PacketIndexBuilder('ogg', packets, position);
@@ -59,11 +60,9 @@ interface FirstPackets {
   position: number;
 }
 
-/** The packets that it takes until there is audio, some of which the container may cut off. */
-function passFirst(path: string, pages: OggPackets, blocks: VorbisBlocks): FirstPackets | undefined {
-  using reader = new RecordingReader(path);
-  if (!reader.next()) return undefined;
-  const { packetCount: packets, position } = reader;
+/** The packets that it takes until there is audio. */
+function passFirst(start: FirstBlock, pages: OggPackets, blocks: VorbisBlocks): FirstPackets | undefined {
+  const { packets, frames: position } = start;
   let blockSize: number | undefined;
   for (let k = 0; k < packets; k += 1) {
     const packet = pages.next();

@@ -3,6 +3,7 @@ import { FileChunks } from './file-chunks.js';
 import { FlacSource } from './flac-source.js';
 import { indexByDecoding } from './index-by-decoding.js';
 import { indexByTimestamps } from './index-by-timestamps.js';
+import { indexOpus, isMultiStreamOpus } from './index-opus.js';
 import { indexVorbis } from './index-vorbis.js';
 import { IndexedSource } from './indexed-source.js';
 import type { ReadingMethod } from './indexed-source.js';
@@ -57,12 +58,14 @@ export async function openBlockSourceInTurns(
  */
 export function indexSteps(path: string): IndexSteps | undefined {
   const opened = openWithoutIndex(path);
-  if (opened instanceof IndexableSource) {
-    opened.sequential[Symbol.dispose]();
-    return opened.makeIndex();
-  }
+  if (opened instanceof IndexableSource) return makeAndDispose(opened);
   opened[Symbol.dispose]();
   return undefined;
+}
+
+function* makeAndDispose(opened: IndexableSource): IndexSteps {
+  using _ = opened.sequential;
+  return yield* opened.makeIndex();
 }
 
 /** Whether a kind of recording is read by an index, if it can have one. */
@@ -92,7 +95,7 @@ class IndexableSource {
 
   *makeIndex(): IndexSteps {
     using file = new FileChunks(this.#path);
-    return yield* this.#method.make(this.#path, file, this.sequential.info);
+    return yield* this.#method.make(this.#path, file, this.sequential);
   }
 
   finish(indexes: PacketIndexes): BlockSource {
@@ -114,7 +117,8 @@ class IndexableSource {
 const AAC_CONTAINERS = new Set(['mov', 'aac']);
 
 interface IndexMethod extends ReadingMethod {
-  make: (path: string, file: FileChunks, info: RecordingInfo) => IndexSteps;
+  /** @param source the same recording, just opened. */
+  make: (path: string, file: FileChunks, source: SequentialSource) => IndexSteps;
 }
 
 function indexMethod({ container, codec }: Pick<RecordingInfo, 'container' | 'codec'>): IndexMethod | undefined {
@@ -122,25 +126,38 @@ function indexMethod({ container, codec }: Pick<RecordingInfo, 'container' | 'co
     return { make: indexByTimestamps, findStart: mp3Start, needsNewDecoder: false };
   }
   if (container === 'ogg' && codec === 'opus') {
-    return { make: indexByTimestamps, findStart: opusStart, needsNewDecoder: false };
+    return { make: indexOpusOrTimestamps, findStart: opusStart, needsNewDecoder: false };
   }
   if (container === 'ogg' && codec === 'vorbis') {
     return { make: indexVorbisOrDecode, ...VORBIS_READING };
   }
   if (AAC_CONTAINERS.has(container) && codec === 'aac') {
-    return { make: indexByDecoding, findStart: anchorStart, needsNewDecoder: true };
+    return {
+      make: (path, file, { info }) => indexByDecoding(path, file, info),
+      findStart: anchorStart,
+      needsNewDecoder: true,
+    };
   }
   return undefined;
 }
 
 const VORBIS_READING: ReadingMethod = { findStart: vorbisStart, needsNewDecoder: false };
 
+/** Where packets and pages do not agree on how long it is, the codec library is asked. */
+function* indexOpusOrTimestamps(path: string, file: FileChunks, source: SequentialSource): IndexSteps {
+  // What a decoder remembers hangs on packets of all streams, and only those of one are understood.
+  if (isMultiStreamOpus(file)) return undefined;
+  const first = source.firstBlock();
+  return (first && (yield* indexOpus(path, file, first))) ?? (yield* indexByTimestamps(path, file));
+}
+
 /** Where blocks and pages do not agree on how long it is, all of it is decoded. */
-function* indexVorbisOrDecode(path: string, file: FileChunks, info: RecordingInfo): IndexSteps {
+function* indexVorbisOrDecode(path: string, file: FileChunks, source: SequentialSource): IndexSteps {
   // A second at most, whose end the demuxer does not know.
   if (readOnePageFrames(path) !== undefined) return undefined;
-  const index = yield* indexVorbis(path, file);
-  return index !== undefined && hasItsEnd(path, index) ? index : yield* indexByDecoding(path, file, info);
+  const first = source.firstBlock();
+  const index = first && (yield* indexVorbis(path, file, first));
+  return index !== undefined && hasItsEnd(path, index) ? index : yield* indexByDecoding(path, file, source.info);
 }
 
 /** The last page may tell of more audio than there is. */

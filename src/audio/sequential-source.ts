@@ -4,6 +4,14 @@ import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
 import { RecordingReader } from './recording-reader.js';
 import type { RecordingInfo } from './recording-reader.js';
 
+/** What it takes until there is audio. */
+export interface FirstBlock {
+  /** How many packets were read for it. */
+  packets: number;
+  /** Of the block that they gave. */
+  frames: number;
+}
+
 /** Any recording: sought where its container knows the place of every sample, else decoded from the start on. */
 export class SequentialSource implements BlockSource {
   readonly info: RecordingInfo;
@@ -23,6 +31,18 @@ export class SequentialSource implements BlockSource {
   frames(): number {
     this.#frames ??= measureByHeader(this.#path)?.frames ?? this.decode(0, () => false) ?? 0;
     return this.#frames;
+  }
+
+  /**
+   * Decodes the first block, before anything else was decoded.
+   *
+   * @returns undefined where there is none.
+   * @throws AudioError where it is not to be had.
+   */
+  firstBlock(): FirstBlock | undefined {
+    this.#goTo(0);
+    const { packetCount: packets, position: frames } = this.#reader;
+    return this.#hasBlock ? { packets, frames } : undefined;
   }
 
   decode(firstFrame: number, take: TakeBlock): number | undefined {

@@ -61,4 +61,24 @@ describe('opusStart()', () => {
       expect(difference, `at ${first}`).toBeLessThan(LIMIT);
     }
   });
+
+  it('is not asked where packets hold several streams', () => {
+    const file = path.join(folder, 'surround.opus');
+    const track = { codec: 'libopus', sampleRate: RATE, channels: 6, bitRate: 192_000 };
+    const writer = new MediaWriter(file, { container: 'ogg', tracks: [track] });
+    const hum = SIGNALS['hum']?.() ?? new Float64Array(0);
+    writer.write(toInt16(Float64Array.from({ length: 6 * FRAMES }, (_, n) => hum[Math.floor(n / 6)] ?? 0)));
+    writer.close();
+    const whole = decodeFile(file);
+    using reader = new WindowReader({ sampleRate: null, mono: false });
+    for (let k = 0; k < 4; k += 1) {
+      const first = Math.floor(hashUniform(k, 8) * (whole.frames - WINDOW));
+      const { waveform } = reader.read(file, first, WINDOW);
+      const wanted = Float32Array.from({ length: 6 * WINDOW }, (_, n) => {
+        const frame = first + (n % WINDOW);
+        return whole.samples[6 * frame + Math.floor(n / WINDOW)] ?? Number.NaN;
+      });
+      expect(worstDifference(waveform, wanted), `at ${first}`).toBeLessThan(2 ** -15);
+    }
+  });
 });
