@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { stat } from 'node:fs';
 import path from 'node:path';
-import { CanceledError, CutroomError, OutputError, systemCode, UsageError } from '../errors.js';
+import { CanceledError, CutroomError, OutputError, UsageError } from '../errors.js';
 import { removeFile } from '../run/atomic-file.js';
 import { mapPath, type PathMapping } from '../run/path-map.js';
 import { divideEvenly, type PlannedTasks, type TaskDivision, type TaskExtent } from '../run/task.js';
@@ -26,7 +26,7 @@ export interface PlanScanContext {
 }
 
 /** So many files are looked at at once. */
-const LOOKS = 128;
+const LOOKS = 1024;
 
 /**
  * Plans a scan for many machines: finds the files, once, and lays their list down. Files are divided by their bytes; of those that an earlier scan
@@ -101,15 +101,7 @@ async function sizesOf(table: ScanTable, base: string, signal: AbortSignal): Pro
   const sizes = new Float64Array(table.count);
   const look = async (index: number): Promise<void> => {
     const known = table.factsOf(index);
-    if (known !== undefined) {
-      sizes[index] = known.sizeBytes;
-      return;
-    }
-    try {
-      sizes[index] = (await stat(path.resolve(base, table.pathOf(index)))).size;
-    } catch (error) {
-      if (systemCode(error) === undefined) throw error;
-    }
+    sizes[index] = known?.sizeBytes ?? (await sizeOfFile(path.resolve(base, table.pathOf(index))));
   };
   for (let first = 0; first < table.count; first += LOOKS) {
     signal.throwIfAborted();
@@ -117,6 +109,13 @@ async function sizesOf(table: ScanTable, base: string, signal: AbortSignal): Pro
     await Promise.all(Array.from({ length: count }, (_, at) => look(first + at)));
   }
   return sizes;
+}
+
+/** 0 where there is none. Promises of the file system cost twice as much, which counts with a million files. */
+async function sizeOfFile(file: string): Promise<number> {
+  return await new Promise((resolve) => {
+    stat(file, (error, stats) => resolve(error === null ? stats.size : 0));
+  });
 }
 
 /** What ending a scan is given beside the plan. */

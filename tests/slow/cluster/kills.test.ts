@@ -12,8 +12,9 @@ import { openPlanFolder } from '#cutroom/cluster/plan-folder.js';
 import type { KindName } from '#cutroom/cluster/task-kind.js';
 import { scan } from '#cutroom/sample/scan.js';
 import { tarDataset } from '#cutroom/tarred/tar-dataset.js';
+import { MediaWriter } from '../../../scripts/media-writer.js';
 import { planWork, runAll, treeOf } from '../../support/plan-runs.js';
-import { makeNoise } from '../../support/signals.js';
+import { makeNoise, toInt16 } from '../../support/signals.js';
 import { buildWav } from '../../support/wav-files.js';
 
 const FILES = 24;
@@ -33,6 +34,11 @@ beforeEach(() => {
     writeFileSync(file, buildWav(makeNoise(16_000 + n * 100, 1, n), { sampleRate: 16_000 }));
     rows.push({ id: `u${n}`, audio_filepath: file, text: 'x', duration: (16_000 + n * 100) / 16_000 });
   }
+  // Long enough to be read by an index, which a scan keeps.
+  const track = { codec: 'libmp3lame', sampleRate: 48_000, channels: 1, bitRate: 320_000 };
+  const writer = new MediaWriter(path.join(store, 'audio', 'long.mp3'), { container: 'mp3', tracks: [track] });
+  writer.write(toInt16(makeNoise(28 * 48_000, 1, 5, 0.5)));
+  writer.close();
   writeFileSync(path.join(store, 'audio', 'bad.wav'), 'no audio');
   rows.push({ id: 'bad', audio_filepath: path.join(store, 'audio', 'bad.wav'), text: 'x', duration: 1 });
   writeFileSync(path.join(store, 'm.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
@@ -84,6 +90,8 @@ describe.each(works)('tasks of %s', (kind, workOf) => {
     const out = path.join(store, 'out');
     await local();
     const expected = treeOf(out);
+    const indexes = Object.keys(expected).filter((name) => name.startsWith('indexes/'));
+    expect(indexes).toHaveLength(kind === 'scan' ? 1 : 0);
     rmSync(out, { recursive: true });
     const map = [{ local: store, remote: mount }];
     await planWork(path.join(store, 'plan'), kind, request, { division: { count: 3 }, map });
