@@ -116,7 +116,8 @@ function describeStale({ task, silentSeconds }: PlanStatus['stale'][number]): st
 export function describeFailed({ task, failure }: PlanStatus['failed'][number]): string {
   const tries = failure.tries > 1 ? `, ${countWords(failure.tries, 'try', 'tries')}` : '';
   const hint = failure.hint === undefined ? '' : `\n    hint: ${failure.hint}`;
-  return `${task}  ${failure.message} (${failure.where}${tries})${hint}`;
+  const message = failure.message.trim().replaceAll(/\s*\n\s*/gu, ' ');
+  return `${task}  ${message} (${failure.where}${tries})${hint}`;
 }
 
 function listTasks(name: string, lines: readonly string[], isVerbose: boolean): string[] {
