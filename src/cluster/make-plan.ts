@@ -2,12 +2,20 @@ import { readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
-import { errorMessage, OutputError, systemCode } from '../errors.js';
+import { errorMessage, InputError, OutputError, systemCode } from '../errors.js';
 import { ensureFolder, removeFolder } from '../run/atomic-file.js';
 import { acquireLock } from '../run/lock.js';
 import { loadKind } from './kinds.js';
 import type { PathMapping } from '../run/path-map.js';
-import { openPlanFolder, readPlanRecord, workFolderOf, writePlanFolder, type PlanFolder } from './plan-folder.js';
+import {
+  openPlanFolder,
+  readPlanRecord,
+  workFolderOf,
+  writePlanFolder,
+  type PlanFolder,
+  type PlanRecord,
+} from './plan-folder.js';
+import { describeInputs, listChangedInputs } from './plan-inputs.js';
 import type { KindName, PlanningContext } from './task-kind.js';
 
 /** What a plan is asked for. */
@@ -26,6 +34,7 @@ export interface MakePlanOptions extends PlanningContext {
  * opened.
  *
  * @throws {OutputError} when another plan, or something else, is in the folder.
+ * @throws {InputError} when the plan is there, and the files that it was made from have changed.
  */
 export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFolder; isNew: boolean }> {
   const { kind: name, request, map, isProcessAlive } = options;
@@ -41,16 +50,18 @@ export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFo
     const earlier = await readPlanRecord(folder);
     const kind = await loadKind(name);
     if (earlier !== undefined) {
-      await refuseOtherPlan(folder, earlier.request, { name, earlierName: earlier.kind, request });
+      await refuseOtherPlan(folder, earlier, options);
       return { plan: await openPlanFolder(folder), isNew: false };
     }
     const work = workFolderOf(folder);
     // What a plan that was never finished left.
     await removeFolder(work);
     await ensureFolder(work);
+    // Before it is read: what changes meanwhile is another content later.
+    const inputs = await describeInputs(name, request, options.signal);
     const planned = await kind.plan(request, work, options);
     await lock.confirm();
-    await writePlanFolder(folder, name, request, planned, map);
+    await writePlanFolder(folder, name, request, planned, { map, inputs });
     return { plan: await openPlanFolder(folder), isNew: true };
   } finally {
     await lock.release();
@@ -59,11 +70,21 @@ export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFo
 
 async function refuseOtherPlan(
   folder: string,
-  earlier: unknown,
-  { name, earlierName, request }: { name: KindName; earlierName: KindName; request: unknown },
+  earlier: PlanRecord,
+  { kind, request, map, signal }: MakePlanOptions,
 ): Promise<void> {
-  const differences = earlierName === name ? differencesOf(earlier, request) : [`it is one of ${earlierName}`];
-  if (differences.length === 0) return;
+  const differences =
+    earlier.kind === kind
+      ? differencesOf({ ...(earlier.request as object), map: earlier.map }, { ...(request as object), map })
+      : [`it is one of ${earlier.kind}`];
+  if (differences.length === 0) {
+    const changes = await listChangedInputs(earlier.inputs, signal);
+    if (changes.length === 0) return;
+    throw new InputError(`The input of the plan in "${folder}" has changed: ${changes.join('; ')}`, {
+      path: folder,
+      hint: 'Plan in another folder; or put the input back as it was, to go on with this one.',
+    });
+  }
   throw new OutputError(`Another plan is in "${folder}": ${differences.join('; ')}`, {
     path: folder,
     hint: 'Plan in another folder, or give the options of that plan to go on with it.',

@@ -7,6 +7,7 @@ import { ensureFolder, writeFileAtomic } from '../run/atomic-file.js';
 import type { PlannedTasks, TaskExtent } from '../run/task.js';
 import { VERSION } from '../version.js';
 import type { PathMapping } from '../run/path-map.js';
+import type { PlanInput } from './plan-inputs.js';
 import type { KindName, KindPlan } from './task-kind.js';
 
 const FORMAT = 'cutroom-plan-folder-1';
@@ -31,6 +32,8 @@ export interface PlanRecord {
   failed_rows: number;
   /** Folders that workers name otherwise. */
   map: readonly PathMapping[];
+  /** The files that the plan was made from. */
+  inputs: readonly PlanInput[];
 }
 
 /** A plan in its folder, read. */
@@ -67,7 +70,7 @@ export async function writePlanFolder(
   kind: KindName,
   request: unknown,
   planned: PlannedTasks,
-  map: readonly PathMapping[],
+  { map, inputs }: Pick<PlanRecord, 'map' | 'inputs'>,
 ): Promise<void> {
   await ensureFolder(path.join(folder, PLAN_FILES.states));
   await ensureFolder(path.join(folder, PLAN_FILES.logs));
@@ -88,6 +91,7 @@ export async function writePlanFolder(
     bytes: sumOf(planned.extents, ({ bytes }) => bytes, 1),
     failed_rows: planned.failedRows,
     map,
+    inputs,
   };
   await writeFileAtomic(path.join(folder, PLAN_FILES.plan), (write) => write(`${JSON.stringify(record, null, 2)}\n`));
 }

@@ -203,6 +203,16 @@ describe('cutroom plan', () => {
     const { stderr, exitCode } = await runCli(planCut('taken', '--tasks', '1', '--min-duration-sec', '1'));
     expect(exitCode).toBe(2);
     expect(stderr).toContain('minDurationSeconds was 0.5, now 1');
+    const manifest = inputs[1] ?? '';
+    const text = readFileSync(manifest, 'utf8');
+    writeFileSync(manifest, text.replace('segment 1', 'segment !'));
+    const changed = await runCli(planCut('taken', '--tasks', '1'));
+    expect(changed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(changed.stderr).toContain(`has changed: "${manifest}" has another content\nhint: `);
+    writeFileSync(manifest, text);
+    expect((await runCli(planCut('taken', '--tasks', '1'))).exitCode).toBe(0);
+    const mapped = await runCli(planCut('taken', '--tasks', '1', '--map', '/a=/b'));
+    expect(mapped.stderr).toContain('map was [], now [{"local":"/a","remote":"/b"}]');
     mkdirSync(at('full'));
     writeFileSync(at('full/notes.txt'), '');
     expect((await runCli(planCut('full', '--tasks', '1'))).stderr).toContain('it holds "notes.txt"');

@@ -82,7 +82,13 @@ beforeEach(async () => {
   const folder = path.join(store, String(numbers));
   const extents = [0, 1, 2].map((task) => ({ task, first: task, end: task + 1, micros: 3600e6, bytes: undefined }));
   const units = { count: 3, name: 'recordings' };
-  await writePlanFolder(folder, 'cut', {}, { extents, hash: 'abc', options: {}, units, failedRows: 0 }, []);
+  await writePlanFolder(
+    folder,
+    'cut',
+    {},
+    { extents, hash: 'abc', options: {}, units, failedRows: 0 },
+    { map: [], inputs: [] },
+  );
   plan = await openPlanFolder(folder);
   states = new TaskStates(folder, 3);
 });
