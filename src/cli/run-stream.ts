@@ -21,7 +21,7 @@ import { formatStreamFailures, formatStreamProgress, formatStreamSummary, stream
 const CANCELED_EXIT_CODE = 130;
 const DEFAULT_RATE = 16_000;
 /** Items that are decoded together where nothing says how large a batch is: they come out one by one. */
-const SAMPLES_A_STEP = 16;
+const SAMPLES_A_STEP = 32;
 /** Items of a rate of their own are decoded one by one. */
 const PREFETCH_OF_ONE = 64;
 
@@ -90,12 +90,15 @@ async function writeStream(
   if (stdoutBytes === undefined) throw new UsageError('There is no standard output for bytes');
   const output = new StreamOutput(stdoutBytes);
   const file = stateFileOf(context, flags);
+  const begin = beginOf(flags, from);
+  // A loader that was asked for nothing stands at its start.
+  const stateOf = (): LoaderState => (begin.epochs === 0 && from !== undefined ? from : loader.state);
   const started = performance.now();
   const secondsSince = (): number => (performance.now() - started) / 1000;
   let written: Awaited<ReturnType<typeof streamTar>>;
   try {
     written = await streamTar(loader, {
-      ...beginOf(flags, from),
+      ...begin,
       unit: unitOf(flags),
       output,
       signal: context.signal,
@@ -104,7 +107,7 @@ async function writeStream(
         await file?.note(state, now.bytes, output.takenBytes);
       },
     });
-    if (written.isWhole) await file?.finish(loader.state);
+    if (written.isWhole) await file?.finish(stateOf());
   } catch (error) {
     throw toFlagNames(error);
   } finally {
@@ -113,7 +116,7 @@ async function writeStream(
   line.end();
   const { failures } = loader;
   if (failures.count > 0 && !flags.quiet) stderr.write(`${formatStreamFailures(failures, flags.verbose)}\n`);
-  if (flags.json) stderr.write(`${JSON.stringify(streamAsJson(written, failures, loader.state, secondsSince()))}\n`);
+  if (flags.json) stderr.write(`${JSON.stringify(streamAsJson(written, failures, stateOf(), secondsSince()))}\n`);
   else if (isTold) stderr.write(`${formatStreamSummary(written, secondsSince())}\n`);
 }
 

@@ -139,10 +139,10 @@ export const streamCommand = buildCommand<StreamFlags, string[], CliContext>({
       },
       jobs: {
         kind: 'parsed',
-        parse: positiveInteger,
+        parse: wholeNumber,
         optional: true,
         placeholder: count,
-        brief: 'Processes that decode [one a core]',
+        brief: 'Processes that decode; 0 decodes in that which writes [one a core]',
       },
       prefetch: {
         kind: 'parsed',
