@@ -15,7 +15,7 @@ import { finishPublishing, lockScan } from './scan-places.js';
 import { factsOfRow, rowOf } from './scan-row.js';
 import { ScanTable } from './scan-table.js';
 import { readScanFacts, readScanList, readTaskResults, writeScanPlan, type ScanTaskFacts } from './scan-task-files.js';
-import { writeScan, type ScanResult } from './scan.js';
+import { writeScan, type ReadScan, type ScanResult } from './scan.js';
 import { Spool } from './spool.js';
 
 /** What planning a scan is given beside its options. */
@@ -36,6 +36,16 @@ const LOOKS = 1024;
  * @throws as `scan`, and UsageError for options that make no sense here
  */
 export async function planScanTasks(
+  options: ScanOptions,
+  folder: string,
+  context: PlanScanContext,
+): Promise<PlannedTasks> {
+  return await stoppable(context.signal, 'The scan was not planned: it was stopped', () =>
+    planFiles(options, folder, context),
+  );
+}
+
+async function planFiles(
   options: ScanOptions,
   folder: string,
   { division, signal, onFiles }: PlanScanContext,
@@ -149,28 +159,28 @@ export async function finishScanTasks(folder: string, context: FinishScanContext
   const out = mapPath(facts.options.out, mappings);
   if (salvage !== undefined) return await salvageScan(facts, out, names, salvage.map(folderOf));
   const overwrite = facts.options.overwrite && !(await isUsable(placesOf(out), identity));
+  const take: ReadScan['take'] = async (sink) => {
+    for (const { task } of extents) {
+      signal.throwIfAborted();
+      await readTaskResults(
+        folderOf(task),
+        (row) => sink.row(row),
+        (failure) => sink.fail(failure),
+      );
+    }
+  };
+  return await stoppable(signal, 'The scan was not ended: it was stopped', () =>
+    writeScan({ ...facts.options, out, overwrite }, { identity, names, take }, { signal }),
+  );
+}
+
+/** Does something that a signal ends. */
+async function stoppable<T>(signal: AbortSignal, message: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await writeScan(
-      { ...facts.options, out, overwrite },
-      {
-        identity,
-        names,
-        take: async (sink) => {
-          for (const { task } of extents) {
-            signal.throwIfAborted();
-            await readTaskResults(
-              folderOf(task),
-              (row) => sink.row(row),
-              (failure) => sink.fail(failure),
-            );
-          }
-        },
-      },
-      { signal },
-    );
+    return await work();
   } catch (error) {
     if (!signal.aborted || error instanceof CutroomError) throw error;
-    throw new CanceledError('The end of the scan was stopped; the same command goes on', { cause: error });
+    throw new CanceledError(message, { cause: error, hint: 'Run the same command again to go on.' });
   }
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { formatShardLine, hoursOfMicros, shardPathFault } from '../manifest/shard-list.js';
-import { OutputError } from '../errors.js';
+import { CanceledError, OutputError } from '../errors.js';
 import { writeFileAtomic } from '../run/atomic-file.js';
 import { inspectShard } from './earlier-shard.js';
 import type { ShardOutcome } from './outcome.js';
@@ -25,7 +25,8 @@ export async function inspectShards(
 ): Promise<(ShardOutcome | undefined)[]> {
   const outcomes: (ShardOutcome | undefined)[] = [];
   for (let shard = 0; shard < plan.shards.length; shard += 1) {
-    signal.throwIfAborted();
+    if (signal.aborted)
+      throw new CanceledError('The dataset was not ended: the run was stopped', { cause: signal.reason });
     outcomes.push(await inspectShard({ plan, folder, workFolder, overwrite: true }, shard));
   }
   return outcomes;

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { pid } from 'node:process';
 import path from 'node:path';
-import { InputError, UsageError } from '../errors.js';
+import { CanceledError, CutroomError, InputError, UsageError } from '../errors.js';
 import { ensureFolder, removeFile } from '../run/atomic-file.js';
 import { acquireLock, type Lock } from '../run/lock.js';
 import { mapPath, type PathMapping } from '../run/path-map.js';
@@ -134,6 +134,9 @@ export async function finishTarTasks(folder: string, context: FinishTarContext):
       isWithinLimit: isWithin(summary, facts.options),
       seconds: (performance.now() - startMs) / 1000,
     };
+  } catch (error) {
+    if (!context.signal.aborted || error instanceof CutroomError) throw error;
+    throw new CanceledError('The dataset was not ended: the run was stopped', { cause: error });
   } finally {
     await lock.release();
     await removeIfEmpty(outputs.workFolder);
