@@ -13,7 +13,8 @@ import { TaskStates } from './task-states.js';
 
 /** What finishing is asked for. */
 export interface FinishPlanOptions {
-  signal: AbortSignal;
+  /** Stops it; the same call goes on. */
+  signal?: AbortSignal | undefined;
   /** Makes finals of the tasks that are done, where others are not. */
   salvage?: boolean | undefined;
   /** Of `cut`: one tar and manifest a task, and a list. */
@@ -35,8 +36,8 @@ const WAIT_MS = 1_000;
  *
  * @throws {OutputError} when tasks are missing, or another process finishes the plan and is not waited for.
  */
-export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions): Promise<FinishResult> {
-  const { signal, salvage = false, asShards = false, onProgress } = options;
+export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions = {}): Promise<FinishResult> {
+  const { signal = new AbortController().signal, salvage = false, asShards = false, onProgress } = options;
   const done = await readDone(plan, signal);
   const { tasks } = plan.record;
   if (done.size < tasks && !salvage) throw missingTasks(plan, done);
@@ -44,7 +45,7 @@ export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions): 
     throw new OutputError(`No task of "${plan.folder}" is done: there is nothing to salvage`, { path: plan.folder });
   }
   const kind = await loadKind(plan.record.kind);
-  const lock = await lockFinish(plan, options);
+  const lock = await lockFinish(plan, signal, options);
   try {
     return await kind.finish(plan.plan, {
       signal: AbortSignal.any([signal, lock.lost]),
@@ -61,7 +62,8 @@ export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions): 
 
 async function lockFinish(
   plan: PlanFolder,
-  { signal, isProcessAlive, onRunning = 'refuse', onWait }: FinishPlanOptions,
+  signal: AbortSignal,
+  { isProcessAlive, onRunning = 'refuse', onWait }: FinishPlanOptions,
 ): Promise<Lock> {
   for (let isFirst = true; ; isFirst = false) {
     try {

@@ -1,4 +1,6 @@
+import { hostname } from 'node:os';
 import path from 'node:path';
+import { pid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CanceledError, OutputError } from '../errors.js';
 import { acquireLock, LockTakenError, type Lock } from '../run/lock.js';
@@ -23,9 +25,12 @@ export interface LaunchOptions {
   engine: Engine;
   /** What to submit with. Where the plan was submitted before, what the engine knows of that holds, and the rest is as it says here. */
   record: EngineRecord;
-  host: string;
-  pid: number;
-  signal: AbortSignal;
+  /** What this machine is called. Default: by the system. */
+  host?: string;
+  /** Default: this process's. */
+  pid?: number;
+  /** Stops watching; the jobs go on. */
+  signal?: AbortSignal;
   onProgress?: ((progress: LaunchProgress) => void) | undefined;
   /** Takes what is worth knowing once. */
   onNote?: ((message: string) => void) | undefined;
@@ -54,12 +59,15 @@ const FIRST_POLL_MS = 500;
  * @throws {OutputError} when the engine cannot be reached, or another one has the plan.
  */
 export async function launch(plan: PlanFolder, options: LaunchOptions): Promise<LaunchResult> {
-  return await new Launch(plan, options).run();
+  const { signal } = new AbortController();
+  return await new Launch(plan, { host: hostname(), pid, signal, ...options }).run();
 }
+
+type ResolvedLaunchOptions = LaunchOptions & Required<Pick<LaunchOptions, 'host' | 'pid' | 'signal'>>;
 
 class Launch {
   readonly #plan: PlanFolder;
-  readonly #options: LaunchOptions;
+  readonly #options: ResolvedLaunchOptions;
   readonly #states: TaskStates;
   readonly #status: StatusReader;
   readonly #silentEnds: SilentEnds;
@@ -74,7 +82,7 @@ class Launch {
   #isFirstLead = true;
   #looks = 0;
 
-  constructor(plan: PlanFolder, options: LaunchOptions) {
+  constructor(plan: PlanFolder, options: ResolvedLaunchOptions) {
     this.#plan = plan;
     this.#options = options;
     this.#record = options.record;
@@ -135,11 +143,11 @@ class Launch {
   }
 
   async #tryToLead(isFirst: boolean): Promise<void> {
-    const { host, pid, isProcessAlive, onNote, signal } = this.#options;
+    const { host, pid: ownPid, isProcessAlive, onNote, signal } = this.#options;
     const { folder } = this.#plan;
     try {
       const lock = await acquireLock(path.join(folder, 'states', 'launch.lock'), {
-        identity: { host, pid },
+        identity: { host, pid: ownPid },
         signal: AbortSignal.any([signal, this.#ended.signal]),
         ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
       });

@@ -19,13 +19,17 @@ import { describeInputs, listChangedInputs } from './plan-inputs.js';
 import type { KindName, PlanningContext } from './task-kind.js';
 
 /** What a plan is asked for. */
-export interface MakePlanOptions extends PlanningContext {
+export interface MakePlanOptions extends Omit<PlanningContext, 'signal' | 'environment'> {
   kind: KindName;
-  /** The command's own options. */
+  /** The options of the command, as its function takes them: `CutOptions`, `BuildOptions`, `TarOptions` or `ScanOptions`. */
   request: unknown;
   /** The folder of the plan; made where it is not there. */
   folder: string;
-  map: readonly PathMapping[];
+  /** Folders that workers have elsewhere. */
+  map?: readonly PathMapping[] | undefined;
+  signal?: AbortSignal | undefined;
+  /** Variables that say where the Hub, its cache and its token are. Default: none. */
+  environment?: PlanningContext['environment'] | undefined;
   isProcessAlive?: ((pid: number) => boolean) | undefined;
 }
 
@@ -37,20 +41,22 @@ export interface MakePlanOptions extends PlanningContext {
  * @throws {InputError} when the plan is there, and the files that it was made from have changed.
  */
 export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFolder; isNew: boolean }> {
-  const { kind: name, request, map, isProcessAlive } = options;
+  const { kind: name, isProcessAlive } = options;
+  const { map = [], signal = new AbortController().signal } = options;
+  const { request, environment } = withoutToken(options);
   const folder = path.resolve(options.folder);
   await refuseOtherContent(folder);
   await ensureFolder(folder);
   const lock = await acquireLock(path.join(folder, 'plan.lock'), {
     identity: { host: hostname(), pid },
-    signal: options.signal,
+    signal,
     ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
   });
   try {
     const earlier = await readPlanRecord(folder);
     const kind = await loadKind(name);
     if (earlier !== undefined) {
-      await refuseOtherPlan(folder, earlier, options);
+      await refuseOtherPlan(folder, earlier, { kind: name, request, map, signal });
       return { plan: await openPlanFolder(folder), isNew: false };
     }
     const work = workFolderOf(folder);
@@ -58,8 +64,8 @@ export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFo
     await removeFolder(work);
     await ensureFolder(work);
     // Before it is read: what changes meanwhile is another content later.
-    const inputs = await describeInputs(name, request, options.signal);
-    const planned = await kind.plan(request, work, options);
+    const inputs = await describeInputs(name, request, signal);
+    const planned = await kind.plan(request, work, { ...options, signal, environment });
     await lock.confirm();
     await writePlanFolder(folder, name, request, planned, { map, inputs });
     return { plan: await openPlanFolder(folder), isNew: true };
@@ -68,10 +74,25 @@ export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFo
   }
 }
 
+/** A token is for planning alone, and nothing writes the environment down. */
+function withoutToken({ request, environment = {} }: MakePlanOptions): {
+  request: unknown;
+  environment: PlanningContext['environment'];
+} {
+  const { hfToken, ...others } = (request ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof hfToken !== 'string') return { request, environment };
+  return { request: others, environment: { ...environment, HF_TOKEN: hfToken } };
+}
+
 async function refuseOtherPlan(
   folder: string,
   earlier: PlanRecord,
-  { kind, request, map, signal }: MakePlanOptions,
+  {
+    kind,
+    request,
+    map,
+    signal,
+  }: Required<Pick<MakePlanOptions, 'kind' | 'request'>> & { map: readonly PathMapping[]; signal: AbortSignal },
 ): Promise<void> {
   const differences =
     earlier.kind === kind

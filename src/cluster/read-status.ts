@@ -16,6 +16,11 @@ export interface PlanStatus {
   failed: readonly { task: number; failure: TaskFailure }[];
 }
 
+/** Reads once how a plan stands. */
+export async function readStatus(plan: PlanFolder): Promise<PlanStatus> {
+  return await new StatusReader(plan).read();
+}
+
 /**
  * Reads how a plan stands: one listing of the folder of states, and the files of tasks that run or have failed. Tasks that are done or wait
  * cost nothing.

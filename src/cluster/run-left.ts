@@ -1,7 +1,7 @@
 import type { TaskOutcome, TaskProgress } from '../run/task.js';
 import { CanceledError, errorMessage } from '../errors.js';
 import type { PlanFolder } from './plan-folder.js';
-import { runTask, type RunTaskOptions } from './run-task.js';
+import { resolveRunTaskOptions, runTask, type ResolvedRunTaskOptions, type RunTaskOptions } from './run-task.js';
 import { STALE_MS, TaskStates, type TaskBeat } from './task-states.js';
 
 /** What is told of each task as it ends. */
@@ -35,8 +35,10 @@ export interface RunLeftOptions extends Omit<RunTaskOptions, 'onProgress'> {
  *
  * @throws {CanceledError} when it was stopped.
  */
-export async function runLeft(plan: PlanFolder, options: RunLeftOptions): Promise<RunLeftResult> {
-  const { signal, onProgress, onTaskEnd } = options;
+export async function runLeft(plan: PlanFolder, given: RunLeftOptions = {}): Promise<RunLeftResult> {
+  const { onProgress, onTaskEnd, ...others } = given;
+  const options = resolveRunTaskOptions(others);
+  const { signal } = options;
   const states = new TaskStates(plan.folder, plan.record.tasks);
   const { done } = await states.list();
   const result = { done: 0, failed: 0, elsewhere: 0 };
@@ -68,7 +70,7 @@ export async function runLeft(plan: PlanFolder, options: RunLeftOptions): Promis
   return result;
 }
 
-async function endTask(plan: PlanFolder, task: number, options: RunTaskOptions): Promise<TaskEnd> {
+async function endTask(plan: PlanFolder, task: number, options: ResolvedRunTaskOptions): Promise<TaskEnd> {
   const end: TaskEnd = { task, outcome: undefined, error: undefined, elsewhere: undefined };
   try {
     const ran = await runTask(plan, task, options);
@@ -85,7 +87,7 @@ async function endTask(plan: PlanFolder, task: number, options: RunTaskOptions):
 async function findRunner(
   states: TaskStates,
   task: number,
-  { host }: Pick<RunTaskOptions, 'host'>,
+  { host }: Pick<ResolvedRunTaskOptions, 'host'>,
 ): Promise<TaskBeat | undefined> {
   const silentMs = (await states.silences([task])).get(task);
   if (silentMs === undefined || silentMs >= STALE_MS) return undefined;

@@ -1,3 +1,5 @@
+import { availableParallelism, hostname } from 'node:os';
+import { pid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CanceledError, CutroomError, errorMessage, UsageError } from '../errors.js';
 import { findMappings } from '../run/path-map.js';
@@ -9,17 +11,29 @@ import { BEAT_MS, TaskStates } from './task-states.js';
 
 /** What a task is run with. */
 export interface RunTaskOptions {
-  /** Processes that decode. */
-  jobs: number;
-  signal: AbortSignal;
-  host: string;
-  pid: number;
+  /** Processes that decode. Default: one a core. */
+  jobs?: number;
+  /** Stops the task; what it has finished is kept. */
+  signal?: AbortSignal;
+  /** What this machine is called. Default: by the system. */
+  host?: string;
+  /** Default: this process's. */
+  pid?: number;
   /** What the engine calls the job, where one runs it. */
   job?: string | undefined;
   /** What to do while another runner has the task. Default `leave`. */
   onRunning?: 'leave' | 'wait' | undefined;
   onProgress?: ((progress: TaskProgress) => void) | undefined;
   isProcessAlive?: ((pid: number) => boolean) | undefined;
+}
+
+/** `RunTaskOptions` with the defaults filled in. */
+export type ResolvedRunTaskOptions = RunTaskOptions &
+  Required<Pick<RunTaskOptions, 'jobs' | 'signal' | 'host' | 'pid'>>;
+
+/** Fills in the defaults. */
+export function resolveRunTaskOptions(options: RunTaskOptions): ResolvedRunTaskOptions {
+  return { jobs: availableParallelism(), signal: new AbortController().signal, host: hostname(), pid, ...options };
 }
 
 /** How a call ended. */
@@ -38,7 +52,8 @@ const WAIT_MS = 2_000;
  * @throws {CanceledError} when it was stopped: what it has finished is kept.
  * @throws CutroomError when it cannot be done; the failure is noted beside the plan.
  */
-export async function runTask(plan: PlanFolder, task: number, options: RunTaskOptions): Promise<RunTaskResult> {
+export async function runTask(plan: PlanFolder, task: number, given: RunTaskOptions = {}): Promise<RunTaskResult> {
+  const options = resolveRunTaskOptions(given);
   const states = new TaskStates(plan.folder, plan.record.tasks);
   const extent = plan.plan.extents[task];
   if (extent === undefined) {
@@ -61,7 +76,7 @@ async function runLocked(
   task: number,
   states: TaskStates,
   lock: Lock,
-  options: RunTaskOptions,
+  options: ResolvedRunTaskOptions,
 ): Promise<RunTaskResult> {
   const extent = plan.plan.extents[task];
   if (extent === undefined) throw new RangeError(`There is no task ${task}`);
@@ -97,29 +112,34 @@ async function runLocked(
 }
 
 /** A task that was stopped has not failed. */
-async function noteEnd(states: TaskStates, task: number, error: unknown, options: RunTaskOptions): Promise<void> {
+async function noteEnd(
+  states: TaskStates,
+  task: number,
+  error: unknown,
+  options: ResolvedRunTaskOptions,
+): Promise<void> {
   const isStopped = error instanceof CanceledError || options.signal.aborted;
   try {
     if (isStopped) {
       await states.clearBeat(task);
       return;
     }
-    const { host, pid, job } = options;
+    const { host, pid: ownPid, job } = options;
     await states.noteFailure(task, {
       message: errorMessage(error),
       hint: error instanceof CutroomError ? error.hint : undefined,
-      where: job === undefined ? `${host}, process ${pid}` : `${host}, job ${job}`,
+      where: job === undefined ? `${host}, process ${ownPid}` : `${host}, job ${job}`,
     });
   } catch {
     // The disk that the task failed for refuses its note too: what ended the task is thrown, and its silence is told as stale.
   }
 }
 
-async function tryLock(path: string, options: RunTaskOptions): Promise<Lock | LockTakenError> {
-  const { host, pid, signal, isProcessAlive } = options;
+async function tryLock(path: string, options: ResolvedRunTaskOptions): Promise<Lock | LockTakenError> {
+  const { host, pid: ownPid, signal, isProcessAlive } = options;
   try {
     return await acquireLock(path, {
-      identity: { host, pid },
+      identity: { host, pid: ownPid },
       signal,
       ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
     });
@@ -141,13 +161,13 @@ async function pause(signal: AbortSignal): Promise<void> {
 class Heart {
   readonly #states: TaskStates;
   readonly #task: number;
-  readonly #options: RunTaskOptions;
+  readonly #options: ResolvedRunTaskOptions;
   readonly #startMs = performance.now();
   #progress: TaskProgress = { units: 0, audioSeconds: 0, bytes: 0 };
   #timer: NodeJS.Timeout | undefined;
   #beat: Promise<void> | undefined;
 
-  constructor(states: TaskStates, task: number, options: RunTaskOptions) {
+  constructor(states: TaskStates, task: number, options: ResolvedRunTaskOptions) {
     this.#states = states;
     this.#task = task;
     this.#options = options;
@@ -175,8 +195,8 @@ class Heart {
   }
 
   async #write(): Promise<void> {
-    const { host, pid, job } = this.#options;
+    const { host, pid: ownPid, job } = this.#options;
     const seconds = (performance.now() - this.#startMs) / 1000;
-    await this.#states.beat(this.#task, { ...this.#progress, host, pid, job, seconds });
+    await this.#states.beat(this.#task, { ...this.#progress, host, pid: ownPid, job, seconds });
   }
 }

@@ -33,6 +33,7 @@ describe('the examples of docs/library.md', () => {
       ...['createWindowedDataset(', 'createBalancedDataset(', 'createAudioDataset('],
       ...['scan(', 'openScan(', 'openLufsCache(', 'planSample(', 'exportExcerpts('],
       ...['createLoader(', 'readLoaderConfig(', 'searchBatchSizes('],
+      ...['makePlan(', 'runTask(', 'runLeft(', 'readStatus(', 'finishPlan('],
       ...['onProgress', 'CanceledError', 'CutroomError'],
     ])
       expect(code).toContain(name);
