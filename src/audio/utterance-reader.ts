@@ -37,6 +37,8 @@ export interface UtteranceSamples {
 export interface UtteranceReaderOptions {
   /** Samples hold until the next call only: it writes in the same place. Default false. */
   isRoomReused?: boolean;
+  /** Gives the room for the samples of each call, where that is not reused. Default: new memory. */
+  takeRoom?: TakeRoom;
 }
 
 /** Larger files are read in pieces. */
@@ -58,10 +60,13 @@ export class UtteranceReader implements Disposable {
   readonly #takeRoom: TakeRoom;
   #room = new Float32Array(0);
 
-  constructor({ isRoomReused = false }: UtteranceReaderOptions = {}) {
+  constructor({
+    isRoomReused = false,
+    takeRoom = (samples) => new Float32Array(samples),
+  }: UtteranceReaderOptions = {}) {
     this.#takeRoom = isRoomReused
       ? (samples) => (this.#room = this.#room.length >= samples ? this.#room : new Float32Array(samples))
-      : (samples) => new Float32Array(samples);
+      : takeRoom;
   }
 
   /**

@@ -66,6 +66,11 @@ export class AudioReader {
     });
   }
 
+  /** Takes back the samples of outcomes that nobody looks at any more. */
+  recycle(outcomes: readonly AudioOutcome[]): void {
+    this.#decoder.recycle?.(outcomes);
+  }
+
   async #readExcerpt(dataset: ExcerptDataset, index: number): Promise<AudioOutcome> {
     let excerpt: LoadedExcerpt | undefined;
     try {

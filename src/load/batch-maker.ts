@@ -11,6 +11,7 @@ import { isOverlong, listOverlong, overlongFailure } from './overlong.js';
 import type { DurationLimit } from './overlong.js';
 import type { NoiseMixer } from './noise-mixer.js';
 import type { Replacements } from './replacements.js';
+import { SampleRooms } from './sample-rooms.js';
 import { atSpeed } from './speed-of.js';
 import type { SpeedOf } from './speed-of.js';
 
@@ -51,9 +52,14 @@ interface Place {
 
 type Decoded = AudioOutcome & { kind: 'decoded' };
 
+/** Batches that wait to be used again, at most. */
+const MAX_ROOM_BYTES = 128 * 2 ** 20;
+
 /** Makes batches of what the plan says: a pure function of the planned batch, but for the time it takes. */
 export class BatchMaker {
   readonly #parts: BatchMakerParts;
+  /** Exactly as large as the audio, so that its `buffer` is too as long as nothing is given back. */
+  readonly #rooms = new SampleRooms({ maxBytes: MAX_ROOM_BYTES, stepSamples: 1 });
 
   constructor(parts: BatchMakerParts) {
     this.#parts = parts;
@@ -71,8 +77,9 @@ export class BatchMaker {
     if (this.#parts.onItemError === 'replace') await this.#replace(places, signal);
     const failures = places.flatMap((place) => place.failures);
     const filled = places.filter((place): place is Place & { outcome: Decoded } => place.outcome.kind === 'decoded');
-    const { copies, wantsBytes, sampleRate } = this.#parts;
-    const collated = collate(filled.map(toCollated), copies, wantsBytes);
+    const { copies, wantsBytes, sampleRate, audio } = this.#parts;
+    const collated = collate(filled.map(toCollated), copies, wantsBytes, this.#rooms.take);
+    audio.recycle(filled.map(({ outcome }) => outcome));
     const { augmentations, noiseFailures } = await this.#augment(filled, collated, signal);
     return {
       ...collated,
@@ -86,6 +93,11 @@ export class BatchMaker {
       failures: [...failures, ...noiseFailures],
       state,
     };
+  }
+
+  /** Takes back the memory of a batch's audio. */
+  recycle({ audio }: Pick<Batch, 'audio'>): void {
+    this.#rooms.withdraw(audio);
   }
 
   async #read({ items, passes, padCount }: PlannedBatch, signal: AbortSignal): Promise<Place[]> {

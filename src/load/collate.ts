@@ -31,15 +31,23 @@ export interface Collated {
  * ```
  *
  * @param wantsBytes whether `bytes` is there at all
+ * @param takeRoom gives the memory of `audio`, which may hold anything
  */
-export function collate(items: readonly CollatedItem[], copies: number, wantsBytes: boolean): Collated {
+export function collate(
+  items: readonly CollatedItem[],
+  copies: number,
+  wantsBytes: boolean,
+  takeRoom: (samples: number) => Float32Array<ArrayBuffer>,
+): Collated {
   const count = items.length * copies;
   const longest = items.reduce((most, { samples }) => Math.max(most, samples.length), 0);
-  const audio = new Float32Array(count * longest);
+  const audio = takeRoom(count * longest);
   const audioLengths = new Int32Array(count);
   for (let place = 0; place < count; place += 1) {
     const { samples } = items[place % items.length]!;
-    audio.set(samples, place * longest);
+    const start = place * longest;
+    audio.set(samples, start);
+    audio.fill(0, start + samples.length, start + longest);
     audioLengths[place] = samples.length;
   }
   const ofAll = <T>(field: (item: CollatedItem) => T): T[] => {

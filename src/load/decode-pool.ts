@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
 import { ItemDecoder } from './item-decoder.js';
 import { ProcessDecoder } from './process-decoder.js';
+import { SampleRooms } from './sample-rooms.js';
 
 export interface DecoderOptions {
   /** Processes that decode; 0 decodes in this one, which blocks it for the time of each item, and which a crash of the codec library ends. */
@@ -27,9 +28,22 @@ export function createDecoder({ jobs, silenceMs = SILENCE_MS }: DecoderOptions):
 
 /** Decodes in this process. */
 class OwnDecoder implements UtteranceDecoder {
-  readonly #decoder = new ItemDecoder();
+  readonly #rooms = new SampleRooms();
+  readonly #decoder = new ItemDecoder({ takeRoom: this.#rooms.take });
+  #last: Promise<unknown> = Promise.resolve();
 
-  async decode(requests: readonly DecodeRequest[], signal?: AbortSignal): Promise<DecodeOutcome[]> {
+  /** In turns: the first batch would be ready only with those that are decoded ahead. */
+  decode(requests: readonly DecodeRequest[], signal?: AbortSignal): Promise<DecodeOutcome[]> {
+    const own = this.#last.then(() => this.#decodeAll(requests, signal));
+    this.#last = own.catch(() => undefined);
+    return own;
+  }
+
+  recycle(outcomes: readonly DecodeOutcome[]): void {
+    for (const outcome of outcomes) if (outcome.kind === 'decoded') this.#rooms.giveBack(outcome.samples);
+  }
+
+  async #decodeAll(requests: readonly DecodeRequest[], signal: AbortSignal | undefined): Promise<DecodeOutcome[]> {
     const outcomes: DecodeOutcome[] = [];
     for (const request of requests) {
       // The codec library gives memory back only when the event loop turns.

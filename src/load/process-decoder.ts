@@ -29,8 +29,6 @@ export class ProcessDecoder implements UtteranceDecoder {
   readonly #slots: DecodeSlots;
   readonly #pool: ProcessPool;
   readonly #rooms = new SampleRooms();
-  /** Samples whose memory may be taken back. */
-  readonly #given = new WeakMap<Float32Array, ArrayBuffer>();
   #closing: Promise<void> | undefined;
 
   constructor({ jobs, silenceMs, program = PROGRAM }: ProcessDecoderOptions) {
@@ -51,12 +49,7 @@ export class ProcessDecoder implements UtteranceDecoder {
   }
 
   recycle(outcomes: readonly DecodeOutcome[]): void {
-    for (const outcome of outcomes) {
-      if (outcome.kind === 'failed') continue;
-      const room = this.#given.get(outcome.samples);
-      // Twice given back, it would be given to two.
-      if (this.#given.delete(outcome.samples) && room !== undefined) this.#rooms.giveBack(room);
-    }
+    for (const outcome of outcomes) if (outcome.kind === 'decoded') this.#rooms.giveBack(outcome.samples);
   }
 
   close(): Promise<void> {
@@ -121,7 +114,6 @@ export class ProcessDecoder implements UtteranceDecoder {
     if (result.kind === 'failed') return result;
     const { sampleRate, samples: place, bytes: bytesPlace } = result;
     const samples = this.#rooms.take(place.lengthBytes / Float32Array.BYTES_PER_ELEMENT);
-    this.#given.set(samples, samples.buffer);
     this.#slots.read(slot, place.offsetBytes, new Uint8Array(samples.buffer, 0, place.lengthBytes));
     const bytes = bytesPlace && new Uint8Array(bytesPlace.lengthBytes);
     if (bytes !== undefined && bytesPlace !== undefined) this.#slots.read(slot, bytesPlace.offsetBytes, bytes);

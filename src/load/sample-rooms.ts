@@ -1,29 +1,56 @@
-/** What waits to be used again, at most. */
+export interface SampleRoomsOptions {
+  /** What waits to be used again, at most. */
+  maxBytes?: number;
+  /** Rooms are so large, or a multiple of it, so that one fits the next item too. */
+  stepSamples?: number;
+}
+
 const MAX_BYTES = 64 * 2 ** 20;
-/** Sizes are rounded up to so many samples, so that a room fits the next item too. */
 const STEP_SAMPLES = 1 << 14;
 /** A room that is so much larger than what it is wanted for is left for another. */
 const MAX_WASTE = 4;
 
-/** Memory for samples that is used again: getting new memory from the system costs as much as copying what goes into it twice. */
+/** Memory for samples that is used again: getting new memory from the system costs as much as copying what goes into it five times. */
 export class SampleRooms {
+  readonly #maxBytes: number;
+  readonly #stepBytes: number;
   readonly #free: ArrayBuffer[] = [];
+  /** Rooms that may be taken back. */
+  readonly #given = new WeakSet<ArrayBuffer>();
   #bytes = 0;
 
+  constructor({ maxBytes = MAX_BYTES, stepSamples = STEP_SAMPLES }: SampleRoomsOptions = {}) {
+    this.#maxBytes = maxBytes;
+    this.#stepBytes = stepSamples * Float32Array.BYTES_PER_ELEMENT;
+  }
+
   /** Room for so many samples, which may hold anything. */
-  take(samples: number): Float32Array<ArrayBuffer> {
+  readonly take = (samples: number): Float32Array<ArrayBuffer> => {
     const bytes = samples * Float32Array.BYTES_PER_ELEMENT;
     const at = this.#free.findIndex(({ byteLength }) => byteLength >= bytes && byteLength <= bytes * MAX_WASTE);
     const [found] = at < 0 ? [] : this.#free.splice(at, 1);
     this.#bytes -= found?.byteLength ?? 0;
-    const step = STEP_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
-    return new Float32Array(found ?? new ArrayBuffer(Math.ceil(bytes / step) * step), 0, samples);
+    const room = found ?? new ArrayBuffer(Math.ceil(bytes / this.#stepBytes) * this.#stepBytes);
+    this.#given.add(room);
+    return new Float32Array(room, 0, samples);
+  };
+
+  /** Takes back what `take` gave, or a part of it; nobody looks at it any more. Memory of others, and what was given back before, is left alone. */
+  giveBack({ buffer }: Float32Array): void {
+    // Twice given back, it would be given to two.
+    if (buffer instanceof ArrayBuffer && this.#given.delete(buffer)) this.#keep(buffer);
   }
 
-  /** Takes back the memory of what `take` gave, which nobody looks at any more. */
-  giveBack(room: ArrayBuffer): void {
-    if (this.#bytes + room.byteLength > MAX_BYTES) return;
+  /** As `giveBack`; whoever looks at the memory nevertheless finds it empty. */
+  withdraw({ buffer }: Float32Array): void {
+    if (!(buffer instanceof ArrayBuffer && this.#given.delete(buffer))) return;
+    if (buffer.byteLength > 0) this.#keep(structuredClone(buffer, { transfer: [buffer] }));
+  }
+
+  #keep(room: ArrayBuffer): void {
     this.#bytes += room.byteLength;
     this.#free.push(room);
+    // The one that nobody wanted for the longest.
+    while (this.#bytes > this.#maxBytes) this.#bytes -= this.#free.shift()?.byteLength ?? this.#bytes;
   }
 }

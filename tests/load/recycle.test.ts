@@ -1,0 +1,82 @@
+// Memory of batches and of samples is used again, and changes nothing of what batches hold.
+import { describe, expect, it } from 'vitest';
+import type { AugmentOptions } from '#cutroom/load/augment-options.js';
+import { SampleRooms } from '#cutroom/load/sample-rooms.js';
+import { FakeDecoder, fakeLoader, tableOf } from './fake-parts.js';
+
+describe('SampleRooms', () => {
+  it('gives no room to two at a time', () => {
+    const rooms = new SampleRooms({ stepSamples: 4 });
+    const first = rooms.take(10);
+    const second = rooms.take(10);
+    expect(first.buffer).not.toBe(second.buffer);
+    rooms.giveBack(first);
+    rooms.giveBack(first);
+    const buffers = [rooms.take(12), rooms.take(12)].map(({ buffer }) => buffer);
+    expect(buffers[0]).toBe(first.buffer);
+    expect(buffers[1]).not.toBe(first.buffer);
+  });
+
+  it('leaves memory of others alone, and rooms that are far too large', () => {
+    const rooms = new SampleRooms({ stepSamples: 1 });
+    const foreign = new Float32Array(10);
+    rooms.giveBack(foreign);
+    rooms.withdraw(foreign);
+    expect(foreign).toHaveLength(10);
+    expect(rooms.take(10).buffer).not.toBe(foreign.buffer);
+    const large = rooms.take(100);
+    rooms.giveBack(large);
+    expect(rooms.take(24).buffer).not.toBe(large.buffer);
+    expect(rooms.take(25).buffer).toBe(large.buffer);
+  });
+
+  it('lets go of what waited for the longest once there is too much', () => {
+    const rooms = new SampleRooms({ stepSamples: 1, maxBytes: 100 });
+    const given = [10, 11, 12].map((samples) => rooms.take(samples));
+    for (const room of given) rooms.giveBack(room);
+    const taken = [12, 11, 10].map((samples) => rooms.take(samples).buffer);
+    expect(taken[0]).toBe(given[2]?.buffer);
+    expect(taken[1]).toBe(given[1]?.buffer);
+    expect(taken[2]).not.toBe(given[0]?.buffer);
+  });
+
+  it('has the memory of what it withdraws, which is empty from then on', () => {
+    const rooms = new SampleRooms({ stepSamples: 1 });
+    const room = rooms.take(10).fill(7);
+    rooms.withdraw(room);
+    rooms.withdraw(room);
+    expect(room).toHaveLength(0);
+    expect([...rooms.take(10)]).toEqual(Array.from({ length: 10 }, () => 7));
+    expect([...rooms.take(10)]).toEqual(Array.from({ length: 10 }, () => 0));
+  });
+});
+
+describe('Loader.recycle()', () => {
+  const table = tableOf(Array.from({ length: 40 }, () => 1));
+  /** Louder by a random gain, in place. */
+  const augment: AugmentOptions = { volume: { probability: 0.5, gainDb: [-6, 6] } };
+
+  async function audioOf(isRecycled: boolean): Promise<{ audio: number[][]; biggerRooms: number }> {
+    await using loader = fakeLoader(table, new FakeDecoder([3, 20]), { size: 4, copies: 2, augment });
+    const audio: number[][] = [];
+    let biggerRooms = 0;
+    for await (const batch of loader.batches()) {
+      audio.push([...batch.audio]);
+      if (batch.audio.buffer.byteLength > batch.audio.byteLength) biggerRooms += 1;
+      if (!isRecycled) continue;
+      loader.recycle(batch);
+      expect(batch.audio).toHaveLength(0);
+      loader.recycle(batch);
+    }
+    return { audio, biggerRooms };
+  }
+
+  it('changes nothing of the batches that follow, padding among it', async () => {
+    const kept = await audioOf(false);
+    const recycled = await audioOf(true);
+    expect(recycled.audio).toEqual(kept.audio);
+    expect(kept.audio.flat()).toContain(0);
+    expect(kept.biggerRooms).toBe(0);
+    expect(recycled.biggerRooms).toBeGreaterThan(0);
+  });
+});
