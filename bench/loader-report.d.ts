@@ -1,0 +1,1 @@
+export function printLoaderReport(results: object): string;
