@@ -29,7 +29,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function requestOf(out: string, changes: Partial<BuildOptions> = {}): BuildOptions {
-  return { input: path.join(folder, 't.jsonl'), outputDir: path.join(folder, out), numTars: 4, jobs: 1, ...changes };
+  return { input: path.join(folder, 't.jsonl'), outputDir: path.join(folder, out), numTars: 3, jobs: 1, ...changes };
 }
 
 describe('the kind build', () => {

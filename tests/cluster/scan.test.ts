@@ -24,20 +24,21 @@ function requestOf(out: string, changes: Partial<ScanRequest> = {}): ScanRequest
 }
 
 describe('the kind scan', () => {
-  it.each<[string, Partial<ScanRequest>]>([
-    ['plain', {}],
-    ['lufs', { loudness: { sampleRate: 8000 }, onError: 'skip' }],
-  ])('makes the bytes of one run: %s', async (out, changes) => {
-    const { onError, ...options } = requestOf(out, { ...changes, base: folder });
+  it('makes the bytes of one run, loudness included', async () => {
+    const { onError, ...options } = requestOf('lufs', {
+      loudness: { sampleRate: 8000 },
+      onError: 'skip',
+      base: folder,
+    });
     const { tasks, end } = await expectBytesOfOneRun({
       kind: 'scan',
       request: { ...options, onError },
       out: options.out,
-      planFolder: path.join(folder, `plan-${out}`),
+      planFolder: path.join(folder, 'plan'),
       local: () => scan(options),
     });
     const failures = tasks.flatMap((task) => ('outcome' in task ? [task.outcome.failures] : []));
     expect(failures).toContainEqual({ not_audio: 1 });
-    expect(end.isWithinLimit).toBe(onError === 'skip');
+    expect(end.isWithinLimit).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ import { runTask } from '#cutroom/cluster/run-task.js';
 import type { ScanRequest } from '#cutroom/cluster/scan-kind.js';
 import { InputError, UsageError } from '#cutroom/errors.js';
 import { scan } from '#cutroom/sample/scan.js';
-import { finish, planWork, RUN_OPTIONS, runAll, treeOf } from '../../support/plan-runs.js';
+import { expectBytesOfOneRun, finish, planWork, RUN_OPTIONS, runAll, treeOf } from '../../support/plan-runs.js';
 import { makeSine } from '../../support/signals.js';
 import { buildWav } from '../../support/wav-files.js';
 
@@ -26,6 +26,18 @@ function requestOf(out: string, changes: Partial<ScanRequest> = {}): ScanRequest
 }
 
 describe('the kind scan', () => {
+  it('makes the bytes of one run', async () => {
+    const request = requestOf('plain');
+    const { end } = await expectBytesOfOneRun({
+      kind: 'scan',
+      request,
+      out: request.out,
+      planFolder: path.join(folder, 'plan-plain'),
+      local: () => scan(request),
+    });
+    expect(end.isWithinLimit).toBe(false);
+  });
+
   it('reads what an earlier scan does not know alone, and replaces one where that is asked for', async () => {
     const request = requestOf('again');
     await scan(request);
