@@ -1,19 +1,27 @@
 import { Frame, Packet } from 'node-av/lib';
-import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
+import type { CodecContext } from 'node-av/lib';
 import { AudioError, codecMessage } from './audio-error.js';
 import type { BlockSource, TakeBlock } from './block-source.js';
 import { FileChunks } from './file-chunks.js';
-import { onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
+import { OwnDecoder } from './packet-decoders.js';
+import type { DecoderSupply, SharedDecoders } from './packet-decoders.js';
 import type { PacketIndex } from './packet-index.js';
 import type { FindStart } from './packet-start.js';
 import type { RecordingInfo } from './recording-reader.js';
-import type { SequentialSource } from './sequential-source.js';
+import { SequentialSource } from './sequential-source.js';
 
 /** How audio in the middle is come by. */
 export interface ReadingMethod {
   findStart: FindStart;
   /** The decoder keeps something of what it decoded even when it is emptied. */
   needsNewDecoder: boolean;
+}
+
+/** What is known of a recording beside its index: enough to decode it without its container. */
+export interface KnownRecording {
+  info: RecordingInfo;
+  /** As `decoderKey` names it. */
+  decoderKey: string;
 }
 
 /** A recording with an index of its packets: decoding begins shortly before the audio that is needed, wherever that is. */
@@ -23,26 +31,33 @@ export class IndexedSource implements BlockSource {
   readonly #index: PacketIndex;
   readonly #method: ReadingMethod;
   readonly #file: FileChunks;
-  readonly #container: FormatContext;
-  readonly #stream: Stream;
-  #decoder: CodecContext;
-  /** Whether the decoder was used, so that it is not as it was at first. */
-  #isUsed = false;
+  readonly #decoders: DecoderSupply;
   readonly #packet = new Packet();
   readonly #frame = new Frame();
-  /** For audio near the start, some of which the container has cut off. */
-  readonly #fromStart: SequentialSource;
+  /** For audio near the start, some of which the container has cut off; opened when it is needed. */
+  #fromStart: SequentialSource | undefined;
 
-  /** @param fromStart the same recording; it is disposed of with this. */
-  constructor(path: string, fromStart: SequentialSource, index: PacketIndex, method: ReadingMethod) {
+  /**
+   * @param fromStart the same recording, where it is open; it is disposed of with this.
+   * @param shared lends the decoder, unless one of its own is needed.
+   */
+  constructor(
+    path: string,
+    { info, decoderKey }: KnownRecording,
+    fromStart: SequentialSource | undefined,
+    index: PacketIndex,
+    method: ReadingMethod,
+    shared: SharedDecoders | undefined,
+  ) {
     this.#path = path;
-    this.info = fromStart.info;
+    this.info = info;
     this.#fromStart = fromStart;
     this.#index = index;
     this.#method = method;
-    this.#container = openContainer(path, false, false);
-    this.#stream = onlyAudioStream(path, this.#container);
-    this.#decoder = openDecoder(path, this.#stream);
+    this.#decoders =
+      shared === undefined || method.needsNewDecoder
+        ? new OwnDecoder(path, method.needsNewDecoder)
+        : { take: () => shared.take(path, decoderKey), [Symbol.dispose]: () => undefined };
     this.#file = new FileChunks(path);
     this.#packet.alloc();
     this.#frame.alloc();
@@ -57,12 +72,15 @@ export class IndexedSource implements BlockSource {
     if (firstFrame >= index.totalFrames) return index.totalFrames;
     const needed = index.packetAt(firstFrame);
     const start = needed < 0 ? -1 : this.#method.findStart(index, needed, this.#file);
-    if (start < index.firstPacket) return this.#fromStart.decode(firstFrame, take);
-    this.#resetDecoder();
+    if (start < index.firstPacket) {
+      this.#fromStart ??= new SequentialSource(this.#path);
+      return this.#fromStart.decode(firstFrame, take);
+    }
+    const decoder = this.#decoders.take();
     const packets = index.stream(this.#file, start);
     let position = index.startOf(needed);
     for (let packet = start; packet < index.packets && position < index.totalFrames; packet += 1) {
-      const result = this.#send(packets.next());
+      const result = this.#send(decoder, packets.next());
       // For want of what stands before it the decoder may refuse what is there to prepare it.
       if (packet < needed) continue;
       const frames = Math.min(index.framesOf(packet), index.totalFrames - position);
@@ -76,30 +94,21 @@ export class IndexedSource implements BlockSource {
   }
 
   [Symbol.dispose](): void {
-    this.#fromStart[Symbol.dispose]();
+    this.#fromStart?.[Symbol.dispose]();
     this.#frame.free();
     this.#packet.free();
-    this.#decoder.freeContext();
-    this.#container.closeInputSync();
+    this.#decoders[Symbol.dispose]();
     this.#file[Symbol.dispose]();
   }
 
-  #resetDecoder(): void {
-    if (this.#isUsed && this.#method.needsNewDecoder) {
-      this.#decoder.freeContext();
-      this.#decoder = openDecoder(this.#path, this.#stream);
-    } else this.#decoder.flushBuffers();
-    this.#isUsed = true;
-  }
-
   /** Decodes one packet into the frame. */
-  #send(data: Buffer | undefined): number {
+  #send(decoder: CodecContext, data: Buffer | undefined): number {
     if (data === undefined)
       throw new AudioError('truncated_recording', this.#path, 'it became shorter while it was read');
     this.#packet.data = data;
-    const sent = this.#decoder.sendPacketSync(this.#packet);
+    const sent = decoder.sendPacketSync(this.#packet);
     this.#packet.unref();
-    return sent < 0 ? sent : this.#decoder.receiveFrameSync(this.#frame);
+    return sent < 0 ? sent : decoder.receiveFrameSync(this.#frame);
   }
 
   #refuseFormatChange(position: number): void {

@@ -6,11 +6,13 @@ import { indexByTimestamps } from './index-by-timestamps.js';
 import { indexOpus, isMultiStreamOpus } from './index-opus.js';
 import { indexVorbis } from './index-vorbis.js';
 import { IndexedSource } from './indexed-source.js';
-import type { ReadingMethod } from './indexed-source.js';
+import type { KnownRecording, ReadingMethod } from './indexed-source.js';
 import { AudioError } from './audio-error.js';
 import type { PacketIndex } from './packet-index.js';
 import type { BetweenSteps, IndexSteps, PacketIndexes } from './packet-indexes.js';
+import { checkFile } from './open-recording.js';
 import { opusStart } from './opus-start.js';
+import type { SharedDecoders } from './packet-decoders.js';
 import { anchorStart, mp3Start, vorbisStart } from './packet-start.js';
 import { readOnePageFrames } from './one-page-vorbis.js';
 import { PlainWavSource } from './plain-wav-source.js';
@@ -21,12 +23,15 @@ import { SequentialSource } from './sequential-source.js';
  * Opens a recording in the way by which any place of it is reached soonest: a WAV by its bytes, FLAC by the numbers of its frames, MP3, Opus, Vorbis and AAC
  * by an index that a first pass over the file makes; anything else is decoded from its start.
  *
+ * @param shared lends decoders to recordings that are read by an index; without it, each has its own.
  * @throws AudioError where it cannot be opened.
  */
-export function openBlockSource(path: string, indexes: PacketIndexes): BlockSource {
+export function openBlockSource(path: string, indexes: PacketIndexes, shared?: SharedDecoders): BlockSource {
+  const again = openAgain(path, indexes, shared);
+  if (again !== undefined) return again;
   const opened = openWithoutIndex(path);
   if (!(opened instanceof IndexableSource)) return opened;
-  return opened.orDispose(() => opened.finish(indexes));
+  return opened.orDispose(() => opened.finish(indexes, shared));
 }
 
 /**
@@ -38,7 +43,10 @@ export async function openBlockSourceInTurns(
   path: string,
   indexes: PacketIndexes,
   between: BetweenSteps,
+  shared?: SharedDecoders,
 ): Promise<BlockSource> {
+  const again = openAgain(path, indexes, shared);
+  if (again !== undefined) return again;
   const opened = openWithoutIndex(path);
   if (!(opened instanceof IndexableSource)) return opened;
   try {
@@ -47,7 +55,17 @@ export async function openBlockSourceInTurns(
     opened.sequential[Symbol.dispose]();
     throw error;
   }
-  return opened.orDispose(() => opened.finish(indexes));
+  return opened.orDispose(() => opened.finish(indexes, shared));
+}
+
+/** A recording of which all is known that its container tells. */
+function openAgain(path: string, indexes: PacketIndexes, shared: SharedDecoders | undefined): BlockSource | undefined {
+  const known = indexes.recall(path);
+  if (known === undefined) return undefined;
+  const method = indexMethod(known.recording.info);
+  if (method === undefined) return undefined;
+  checkFile(path);
+  return new IndexedSource(path, known.recording, undefined, known.index, method, shared);
 }
 
 /**
@@ -98,9 +116,12 @@ class IndexableSource {
     return yield* this.#method.make(this.#path, file, this.sequential);
   }
 
-  finish(indexes: PacketIndexes): BlockSource {
+  finish(indexes: PacketIndexes, shared: SharedDecoders | undefined): BlockSource {
     const index = indexes.get(this.#path, () => this.makeIndex());
-    return index === undefined ? this.sequential : new IndexedSource(this.#path, this.sequential, index, this.#method);
+    if (index === undefined) return this.sequential;
+    const { info, decoderKey } = this.sequential;
+    indexes.note(this.#path, { info, decoderKey });
+    return new IndexedSource(this.#path, { info, decoderKey }, this.sequential, index, this.#method, shared);
   }
 
   orDispose<T>(work: () => T): T {
@@ -157,12 +178,14 @@ function* indexVorbisOrDecode(path: string, file: FileChunks, source: Sequential
   if (readOnePageFrames(path) !== undefined) return undefined;
   const first = source.firstBlock();
   const index = first && (yield* indexVorbis(path, file, first));
-  return index !== undefined && hasItsEnd(path, index) ? index : yield* indexByDecoding(path, file, source.info);
+  return index !== undefined && hasItsEnd(path, source, index)
+    ? index
+    : yield* indexByDecoding(path, file, source.info);
 }
 
 /** The last page may tell of more audio than there is. */
-function hasItsEnd(path: string, index: PacketIndex): boolean {
-  using source = new IndexedSource(path, new SequentialSource(path), index, VORBIS_READING);
+function hasItsEnd(path: string, known: KnownRecording, index: PacketIndex): boolean {
+  using source = new IndexedSource(path, known, undefined, index, VORBIS_READING, undefined);
   try {
     return source.decode(index.totalFrames - 1, () => false) === index.totalFrames;
   } catch (error) {

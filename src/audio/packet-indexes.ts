@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import type { KnownRecording } from './indexed-source.js';
 import type { PacketIndex } from './packet-index.js';
 
 /**
@@ -23,11 +25,18 @@ export interface KeptIndex {
   index: PacketIndex | undefined;
 }
 
+/** An index in memory, and what else is known of its recording. */
+interface RememberedIndex extends KeptIndex {
+  recording?: KnownRecording;
+  /** The state of the recording in which that was found. */
+  state?: string | undefined;
+}
+
 /** Indexes of recordings that were read before, within a bound of memory: the least recently used one is forgotten first. */
 export class PacketIndexes {
   readonly #maxBytes: number;
   readonly #store: IndexStore | undefined;
-  readonly #indexes = new Map<string, KeptIndex>();
+  readonly #indexes = new Map<string, RememberedIndex>();
   /** Those that are being made. */
   readonly #making = new Map<string, Promise<void>>();
   #bytes = 0;
@@ -45,6 +54,25 @@ export class PacketIndexes {
     const index = finish(make());
     keep?.(index);
     return this.#remember(path, { index });
+  }
+
+  /** Takes note of what the container of a recording with an index tells, for the next time that it is opened. */
+  note(path: string, recording: KnownRecording): void {
+    const known = this.#indexes.get(path);
+    if (known !== undefined) this.#remember(path, { ...known, recording, state: stateOf(path) });
+  }
+
+  /** What was noted, where the recording is still as it was. */
+  recall(path: string): { index: PacketIndex; recording: KnownRecording } | undefined {
+    const known = this.#indexes.get(path);
+    if (known?.index === undefined || known.recording === undefined) return undefined;
+    const { index, recording, state } = known;
+    if (state === stateOf(path)) {
+      this.#remember(path, known);
+      return { index, recording };
+    }
+    this.forget(path);
+    return undefined;
   }
 
   /** Makes the index of a recording known, so that `get` gives it at once. */
@@ -75,7 +103,7 @@ export class PacketIndexes {
     this.#indexes.delete(path);
   }
 
-  #find(path: string): KeptIndex | undefined {
+  #find(path: string): RememberedIndex | undefined {
     return this.#indexes.get(path) ?? this.#store?.load(path);
   }
 
@@ -86,7 +114,7 @@ export class PacketIndexes {
     this.#remember(path, { index });
   }
 
-  #remember(path: string, known: KeptIndex): PacketIndex | undefined {
+  #remember(path: string, known: RememberedIndex): PacketIndex | undefined {
     this.forget(path);
     this.#indexes.set(path, known);
     this.#bytes += bytesOf(path, known);
@@ -120,7 +148,13 @@ export async function finishInTurns(steps: IndexSteps, between: BetweenSteps): P
   }
 }
 
+/** Size, time of change and number of a file; undefined where there is none. */
+function stateOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
+}
+
 /** The entry of the map takes some memory too. */
 function bytesOf(path: string, { index }: KeptIndex): number {
-  return 200 + 2 * path.length + (index?.bytes ?? 0);
+  return 600 + 2 * path.length + (index?.bytes ?? 0);
 }

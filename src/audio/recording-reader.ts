@@ -12,6 +12,7 @@ import { AudioError, codecMessage } from './audio-error.js';
 import { readOnePageFrames } from './one-page-vorbis.js';
 import type { BlockReader } from './block-reader.js';
 import { checkFile, onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
+import { decoderKey } from './packet-decoders.js';
 import { isSpeechOpus, isXingFrame } from './packet-kinds.js';
 import type { RecordingInfo } from './recording-info.js';
 import { SKIP_AT_LEAST_SECONDS, skipMethod } from './skip-method.js';
@@ -111,6 +112,11 @@ export class RecordingReader implements BlockReader {
     this.#limitFrames = onePageFrames ?? (isUnknownLength ? heldFrames : Infinity);
     const { duration } = this.#stream;
     this.#promisedFrames = pcm === undefined && duration > 0n ? this.#clock.framesOf(duration) : heldFrames;
+  }
+
+  /** Names what the decoder is set up by. */
+  get decoderKey(): string {
+    return decoderKey(this.#stream);
   }
 
   /**

@@ -28,6 +28,11 @@ export class SequentialSource implements BlockSource {
     this.info = this.#reader.info;
   }
 
+  /** Names what its decoder is set up by. */
+  get decoderKey(): string {
+    return this.#reader.decoderKey;
+  }
+
   frames(): number {
     this.#frames ??= measureByHeader(this.#path)?.frames ?? this.decode(0, () => false) ?? 0;
     return this.#frames;

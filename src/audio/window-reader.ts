@@ -4,6 +4,7 @@ import type { BlockSource } from './block-source.js';
 import { positionedLayout } from './channel-weights.js';
 import { IndexFolder } from './index-folder.js';
 import { openBlockSource, openBlockSourceInTurns } from './open-block-source.js';
+import { SharedDecoders } from './packet-decoders.js';
 import { PacketIndexes } from './packet-indexes.js';
 import type { BetweenSteps } from './packet-indexes.js';
 import type { RecordingInfo } from './recording-reader.js';
@@ -50,6 +51,7 @@ export class WindowReader implements Disposable {
   readonly #sources = new Map<string, BlockSource>();
   readonly #resamplers = new Resamplers();
   readonly #indexes: PacketIndexes;
+  readonly #decoders = new SharedDecoders();
 
   /** @param onNotice takes what is to be said of kept indexes: that one is of no use, or cannot be kept. */
   constructor(options: WindowReaderOptions, onNotice?: (message: string) => void) {
@@ -104,6 +106,7 @@ export class WindowReader implements Disposable {
     for (const source of this.#sources.values()) source[Symbol.dispose]();
     this.#sources.clear();
     this.#resamplers[Symbol.dispose]();
+    this.#decoders[Symbol.dispose]();
   }
 
   #closingOnError<T>(path: string, work: () => T): T {
@@ -116,13 +119,13 @@ export class WindowReader implements Disposable {
   }
 
   async #prepare(path: string, between: BetweenSteps): Promise<void> {
-    const source = await openBlockSourceInTurns(path, this.#indexes, between);
+    const source = await openBlockSourceInTurns(path, this.#indexes, between, this.#decoders);
     if (this.#sources.has(path)) source[Symbol.dispose]();
     else this.#use(path, source);
   }
 
   #source(path: string): BlockSource {
-    return this.#use(path, this.#sources.get(path) ?? openBlockSource(path, this.#indexes));
+    return this.#use(path, this.#sources.get(path) ?? openBlockSource(path, this.#indexes, this.#decoders));
   }
 
   #use(path: string, source: BlockSource): BlockSource {

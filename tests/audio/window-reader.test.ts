@@ -149,6 +149,35 @@ describe('WindowReader', () => {
     const rounds = [0, 1].map(() => files.map((file) => reader.read(file, 60_003, 50).waveform));
     expect(rounds[1]).toEqual(rounds[0]);
   });
+
+  it('read() gives the same of recordings that were open before, with decoders that others had', () => {
+    const files = KINDS.map((kind) => encoded(kind));
+    using reader = new WindowReader({ sampleRate: null, mono: false, openFiles: 1 });
+    for (const first of [60_003, FRAMES - 700]) {
+      for (const file of files) {
+        using other = new WindowReader({ sampleRate: null, mono: false });
+        expect(reader.read(file, first, 1500)).toEqual(other.read(file, first, 1500));
+      }
+    }
+  });
+
+  it.each(['mp3-cbr', 'opus'] as const)('read() takes %s that was changed since it was open', (kind) => {
+    const file = path.join(folder, `changing.${extensionOf(kind)}`);
+    copyFileSync(encoded(kind), file);
+    using reader = new WindowReader({ sampleRate: null, mono: true, openFiles: 1 });
+    reader.read(file, 60_000, 50);
+    reader.read(encoded('wav'), 0, 50);
+    const turned = { samples: SAMPLES.map((x) => -0.5 * x).slice(0, 2 * 50_000), sampleRate: RATE, channels: 2 };
+    writeEncoded(file, turned, kind);
+    const whole = decodeFile(file);
+    expect(reader.frames(file)).toBe(whole.frames);
+    const { waveform } = reader.read(file, 40_000, 2000);
+    const wanted = Float32Array.from({ length: 2000 }, (_, n) => {
+      const at = 2 * (40_000 + n);
+      return ((whole.samples[at] ?? 0) + (whole.samples[at + 1] ?? 0)) / 2;
+    });
+    expect(worstDifference(waveform, wanted)).toBeLessThan(2 ** -16);
+  });
 });
 
 async function cutWhole(file: string, firstFrame: number, endFrame: number): Promise<Float32Array> {
