@@ -26,6 +26,8 @@ class SlurmEngine implements Engine {
   readonly #environment: Environment;
   readonly #queue: SlurmQueue;
   readonly #submitter: SlurmSubmitter;
+  /** Arrays that this launcher submitted, and elements that it has seen before they were over. */
+  readonly #own = new Set<string>();
   /** What was said last, for while the controller does not answer. */
   #last = new Map<number, SlurmJob>();
 
@@ -54,9 +56,12 @@ class SlurmEngine implements Engine {
       missing.push(task);
     }
     if (missing.length === 0) return record;
-    return await this.#submitter.submit(plan, withFacts(record, { stops }), missing, (current) =>
+    const before = new Set(slurmFactsOf(record).submissions.map(({ job }) => job));
+    const submitted = await this.#submitter.submit(plan, withFacts(record, { stops }), missing, (current) =>
       writeEngineRecord(plan.folder, current),
     );
+    for (const { job } of slurmFactsOf(submitted).submissions) if (job !== null && !before.has(job)) this.#own.add(job);
+    return submitted;
   }
 
   async look(_plan: PlanFolder, record: EngineRecord, tasks: readonly number[]): Promise<Map<number, EngineJob>> {
@@ -66,6 +71,7 @@ class SlurmEngine implements Engine {
       if (jobs.has(task)) continue;
       // One that is not named is submitted anew.
       if (job.isInnocent && (stops[task] ?? 0) < MAX_STOPS) continue;
+      if (this.#isOfEarlierLaunch(job)) continue;
       const { id, state, reason } = job;
       const often = job.isInnocent ? `${reason ?? state}, as ${MAX_STOPS} times before` : reason;
       jobs.set(task, { id, state, reason: often });
@@ -94,6 +100,13 @@ class SlurmEngine implements Engine {
     const place = findPlaces(slurmFactsOf(record), [task]).get(task);
     if (place === undefined || place.submission.job === null) return undefined;
     return await readEnd(path.join(plan.folder, PLAN_FILES.logs, logNameOf(place.submission.job, place.index)));
+  }
+
+  /** Whether a job failed before this launcher came: that was told then, and whoever launches again wants another try. */
+  #isOfEarlierLaunch({ id, state }: SlurmJob): boolean {
+    if (state === 'queued' || state === 'running') this.#own.add(id);
+    const isOver = state === 'failed' || state === 'stopped' || state === 'gone';
+    return isOver && !this.#own.has(id) && !this.#own.has(id.replace(/_\d+$/u, ''));
   }
 
   /** What Slurm says of tasks, by one question for all of them. */

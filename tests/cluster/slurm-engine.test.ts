@@ -276,6 +276,18 @@ describe('look()', () => {
     });
   });
 
+  it('tells nothing of jobs that failed before it was there', async (context) => {
+    const fake = new FakeSlurm(context);
+    const first = createEngine(fake.environment);
+    const record = await first.submit(fake.plan, fake.record(), range(3), 0);
+    fake.queue([101, 0, 'FAILED', 256, '', ''], [101, 1, 'RUNNING', 0, '', ''], [101, 2, 'COMPLETED', 0, '', '']);
+    const second = createEngine(fake.environment);
+    expect([...(await first.look(fake.plan, record, range(3))).keys()]).toEqual([0, 1, 2]);
+    expect([...(await second.look(fake.plan, record, range(3))).keys()]).toEqual([1, 2]);
+    fake.queue([101, 0, 'FAILED', 256, '', ''], [101, 1, 'FAILED', 9, '', '']);
+    expect([...(await second.look(fake.plan, record, range(2))).keys()]).toEqual([1]);
+  });
+
   it('says what was last said while a controller that has answered does not', async (context) => {
     const fake = new FakeSlurm(context);
     const engine = createEngine(fake.environment);
