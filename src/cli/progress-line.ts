@@ -25,7 +25,9 @@ export class ProgressLine {
     if (this.#isQuiet || performance.now() - this.#lastMs < this.#periodMs) return;
     this.#lastMs = performance.now();
     if (this.#stream.isTerminal) {
-      this.#stream.write(`${CLEAR_LINE}${format()}`);
+      // A line that wraps could not be taken away.
+      const width = Math.max(1, (this.#stream.columns ?? Infinity) - 1);
+      this.#stream.write(`${CLEAR_LINE}${format().slice(0, width)}`);
       this.#isShown = true;
     } else {
       this.#stream.write(`${format()}\n`);

@@ -105,7 +105,7 @@ function describeRunning(
   const share = `${(shareOf(plan, status, task, beat) * 100).toFixed(0)} %`;
   const job = beat.job === undefined ? `process ${beat.pid}` : `job ${beat.job}`;
   const silent = silentSeconds >= 30 ? `, silent for ${duration(silentSeconds)}` : '';
-  return `${task}  ${share.padStart(5)}  ${beat.host}, ${job}, for ${duration(beat.seconds)}${silent}`;
+  return `${task}  ${share.padStart(5)}  ${beat.host}, ${job}, for ${duration(beat.seconds + silentSeconds)}${silent}`;
 }
 
 function describeStale({ task, silentSeconds }: PlanStatus['stale'][number]): string {

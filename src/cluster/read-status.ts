@@ -16,6 +16,10 @@ export interface PlanStatus {
   failed: readonly { task: number; failure: TaskFailure }[];
 }
 
+/** Speed is that of the last minutes. */
+const WINDOW_MS = 120_000;
+const LEAST_WINDOW_MS = 2_000;
+
 /** Reads once how a plan stands. */
 export async function readStatus(plan: PlanFolder): Promise<PlanStatus> {
   return await new StatusReader(plan).read();
@@ -29,6 +33,8 @@ export class StatusReader {
   readonly #plan: PlanFolder;
   readonly #states: TaskStates;
   #done: ReadonlySet<number> = new Set();
+  /** What was done at earlier looks of the last minutes, the oldest first. */
+  readonly #looks: { ms: number; sum: number }[] = [];
 
   constructor(plan: PlanFolder) {
     this.#plan = plan;
@@ -96,6 +102,7 @@ export class StatusReader {
       if (beat.seconds > 0) rate += part / beat.seconds;
     }
     const total = (byHours ? totalHours : totalBytes) ?? 0;
+    rate = Math.max(rate, this.#rateSince(sum, running.length > 0));
     const secondsLeft = rate > 0 ? Math.max(0, total - sum) / rate : undefined;
     return {
       hours: byHours ? { done: sum, total } : null,
@@ -103,5 +110,15 @@ export class StatusReader {
       rate,
       secondsLeft,
     };
+  }
+
+  /** How fast the sum grew since earlier looks: tasks that are short say nothing of themselves before they end. */
+  #rateSince(sum: number, isRunning: boolean): number {
+    const ms = performance.now();
+    this.#looks.push({ ms, sum });
+    while (this.#looks.length > 2 && ms - this.#looks[1]!.ms >= WINDOW_MS) this.#looks.shift();
+    const [oldest] = this.#looks;
+    if (!isRunning || oldest === undefined || ms - oldest.ms < LEAST_WINDOW_MS) return 0;
+    return (sum - oldest.sum) / ((ms - oldest.ms) / 1000);
   }
 }

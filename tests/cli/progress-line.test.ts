@@ -36,6 +36,15 @@ describe('ProgressLine', () => {
     expect(text()).toBe('\r\u001b[Ka\r\u001b[Kstays\n\r\u001b[Kb\r\u001b[K');
   });
 
+  it('keeps to the width of the terminal', () => {
+    let text = '';
+    const line = new ProgressLine({ write: (part) => void (text += part), isTerminal: true, columns: 6 }, false);
+    vi.advanceTimersByTime(100);
+    line.show(() => '123456789');
+    line.end();
+    expect(text).toBe('\r\u001b[K12345\r\u001b[K');
+  });
+
   it('is silent when quiet', () => {
     const { line, text } = record(true, true);
     vi.advanceTimersByTime(1000);
