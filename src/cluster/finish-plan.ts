@@ -5,11 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CanceledError, OutputError } from '../errors.js';
 import { findMappings } from '../run/path-map.js';
 import { acquireLock, LockTakenError, type Lock } from '../run/lock.js';
+import { orderedMap } from '../run/ordered-map.js';
 import type { TaskOutcome } from '../run/task.js';
 import { loadKind } from './kinds.js';
 import type { PlanFolder } from './plan-folder.js';
 import type { FinishResult } from './task-kind.js';
-import { TaskStates } from './task-states.js';
+import { AT_ONCE, TaskStates } from './task-states.js';
 
 /** What finishing is asked for. */
 export interface FinishPlanOptions {
@@ -88,11 +89,12 @@ async function readDone(plan: PlanFolder, signal: AbortSignal): Promise<Map<numb
   const states = new TaskStates(plan.folder, plan.record.tasks);
   const listed = await states.list();
   const done = new Map<number, TaskOutcome>();
-  for (const task of [...listed.done].toSorted((a, b) => a - b)) {
-    signal.throwIfAborted();
-    const outcome = await states.readDone(task);
-    if (outcome !== undefined) done.set(task, outcome);
-  }
+  const outcomes = orderedMap(
+    [...listed.done].toSorted((a, b) => a - b),
+    { ...AT_ONCE, signal },
+    async (task) => ({ task, outcome: await states.readDone(task) }),
+  );
+  for await (const { task, outcome } of outcomes) if (outcome !== undefined) done.set(task, outcome);
   return done;
 }
 

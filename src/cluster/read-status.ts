@@ -1,5 +1,6 @@
+import { orderedMap } from '../run/ordered-map.js';
 import type { PlanFolder } from './plan-folder.js';
-import { STALE_MS, TaskStates, type TaskBeat, type TaskFailure, type TaskState } from './task-states.js';
+import { AT_ONCE, STALE_MS, TaskStates, type TaskBeat, type TaskFailure, type TaskState } from './task-states.js';
 
 /** How a plan stands. */
 export interface PlanStatus {
@@ -16,10 +17,6 @@ export interface PlanStatus {
   failed: readonly { task: number; failure: TaskFailure }[];
 }
 
-/** Speed is that of the last minutes. */
-const WINDOW_MS = 120_000;
-const LEAST_WINDOW_MS = 2_000;
-
 /** Reads once how a plan stands. */
 export async function readStatus(plan: PlanFolder): Promise<PlanStatus> {
   return await new StatusReader(plan).read();
@@ -33,8 +30,6 @@ export class StatusReader {
   readonly #plan: PlanFolder;
   readonly #states: TaskStates;
   #done: ReadonlySet<number> = new Set();
-  /** What was done at earlier looks of the last minutes, the oldest first. */
-  readonly #looks: { ms: number; sum: number }[] = [];
 
   constructor(plan: PlanFolder) {
     this.#plan = plan;
@@ -54,14 +49,14 @@ export class StatusReader {
     const silences = await this.#states.silences(beating);
     const running: PlanStatus['running'][number][] = [];
     const stale: PlanStatus['stale'][number][] = [];
+    const alive: number[] = [];
     for (const [task, silentMs] of silences) {
-      const silentSeconds = silentMs / 1000;
-      if (silentMs >= STALE_MS) {
-        stale.push({ task, silentSeconds });
-        continue;
-      }
-      const beat = await this.#states.readBeat(task);
-      if (beat !== undefined) running.push({ task, beat, silentSeconds });
+      if (silentMs >= STALE_MS) stale.push({ task, silentSeconds: silentMs / 1000 });
+      else alive.push(task);
+    }
+    const beats = orderedMap(alive, AT_ONCE, async (task) => ({ task, beat: await this.#states.readBeat(task) }));
+    for await (const { task, beat } of beats) {
+      if (beat !== undefined) running.push({ task, beat, silentSeconds: (silences.get(task) ?? 0) / 1000 });
     }
     const busy = new Set([...running, ...stale].map(({ task }) => task));
     const failed = await this.#readFailures(
@@ -74,11 +69,13 @@ export class StatusReader {
 
   async #readFailures(tasks: readonly number[]): Promise<PlanStatus['failed']> {
     const failed: { task: number; failure: TaskFailure }[] = [];
-    for (const task of tasks.toSorted((a, b) => a - b)) {
-      // Read anew each time: a task may have been tried and failed again since.
-      const failure = await this.#states.readFailure(task);
-      if (failure !== undefined) failed.push({ task, failure });
-    }
+    // Read anew each time: a task may have been tried and failed again since.
+    const failures = orderedMap(
+      tasks.toSorted((a, b) => a - b),
+      AT_ONCE,
+      async (task) => ({ task, failure: await this.#states.readFailure(task) }),
+    );
+    for await (const { task, failure } of failures) if (failure !== undefined) failed.push({ task, failure });
     return failed;
   }
 
@@ -102,7 +99,6 @@ export class StatusReader {
       if (beat.seconds > 0) rate += part / beat.seconds;
     }
     const total = (byHours ? totalHours : totalBytes) ?? 0;
-    rate = Math.max(rate, this.#rateSince(sum, running.length > 0));
     const secondsLeft = rate > 0 ? Math.max(0, total - sum) / rate : undefined;
     return {
       hours: byHours ? { done: sum, total } : null,
@@ -110,15 +106,5 @@ export class StatusReader {
       rate,
       secondsLeft,
     };
-  }
-
-  /** How fast the sum grew since earlier looks: tasks that are short say nothing of themselves before they end. */
-  #rateSince(sum: number, isRunning: boolean): number {
-    const ms = performance.now();
-    this.#looks.push({ ms, sum });
-    while (this.#looks.length > 2 && ms - this.#looks[1]!.ms >= WINDOW_MS) this.#looks.shift();
-    const [oldest] = this.#looks;
-    if (!isRunning || oldest === undefined || ms - oldest.ms < LEAST_WINDOW_MS) return 0;
-    return (sum - oldest.sum) / ((ms - oldest.ms) / 1000);
   }
 }

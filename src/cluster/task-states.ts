@@ -2,6 +2,7 @@ import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage, OutputError, systemCode } from '../errors.js';
 import { partialPath, removeFile, writeFileAtomic } from '../run/atomic-file.js';
+import { orderedMap } from '../run/ordered-map.js';
 import type { TaskOutcome, TaskProgress } from '../run/task.js';
 import { PLAN_FILES } from './plan-folder.js';
 
@@ -31,6 +32,8 @@ const SUFFIXES = { done: '.done', failed: '.failed', beat: '.beat', lock: '.lock
 /** A runner that says nothing for so long is taken for gone. */
 export const STALE_MS = 90_000;
 export const BEAT_MS = 10_000;
+/** Small files that are read at once: on a network file system each is a few round trips. */
+export const AT_ONCE = { concurrency: 16, window: 64 } as const;
 
 /** The states of a plan's tasks: small files in one folder, each written whole by whoever runs the task. */
 export class TaskStates {
@@ -125,17 +128,19 @@ export class TaskStates {
   /** Milliseconds since each of these tasks last said something, by the clock of the file server alone. */
   async silences(tasks: Iterable<number>): Promise<Map<number, number>> {
     const silences = new Map<number, number>();
-    let now: number | undefined;
-    for (const task of tasks) {
+    let now: Promise<number> | undefined;
+    const looks = orderedMap(tasks, AT_ONCE, async (task): Promise<[number, number] | undefined> => {
       try {
         const { mtimeMs } = await stat(this.#place(task, 'beat'));
-        now ??= await this.#serverTime();
-        silences.set(task, Math.max(0, now - mtimeMs));
+        now ??= this.#serverTime();
+        return [task, Math.max(0, (await now) - mtimeMs)];
       } catch (error) {
         // It has ended since the folder was read.
-        if (systemCode(error) !== 'ENOENT') throw error;
+        if (systemCode(error) === 'ENOENT') return undefined;
+        throw error;
       }
-    }
+    });
+    for await (const look of looks) if (look !== undefined) silences.set(...look);
     return silences;
   }
 

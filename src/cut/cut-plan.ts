@@ -11,6 +11,7 @@ import type { Column } from './column.js';
 import { mergeMembers, sortRecordings } from './member-order.js';
 import { planCandidates, zeroCounts, type Candidate } from './plan-recording.js';
 import type { PlanTable, TableRow } from './plan-table.js';
+import { RowWindows } from './row-windows.js';
 import { readSegments, type Segment } from './segments.js';
 import { limitsOf } from './settings.js';
 import { nameSnippet, toSafeId } from './snippet-name.js';
@@ -90,7 +91,7 @@ export interface CutPlanParts {
   settings: PlanSettings;
   /** The file that rows are read from. */
   handle: FileHandle;
-  /** Names that file in errors, where it is not the manifest. */
+  /** Names that file in errors, where it is not the manifest but has its rows in the order of members. */
   rowsPath?: string;
   known: RecordingNames;
   table: PlanTable;
@@ -128,6 +129,7 @@ export class CutPlan {
   /** Texts of the first snippets that were dropped for repetition, at most 1,000. */
   readonly repetitionExamples: readonly string[];
   readonly #parts: CutPlanParts;
+  readonly #windows: RowWindows | undefined;
   #order: Uint32Array | undefined;
 
   constructor(parts: CutPlanParts) {
@@ -141,6 +143,7 @@ export class CutPlan {
     this.recordingCount = table.length;
     this.#parts = parts;
     this.#order = parts.order;
+    this.#windows = parts.rowsPath === undefined ? undefined : new RowWindows(parts.handle, parts.rowsPath);
     let snippetCount = 0;
     let plannedMicros = 0;
     let inDurationSeconds = 0;
@@ -188,9 +191,12 @@ export class CutPlan {
    * @throws InputError when the manifest has changed
    */
   async recording(index: number): Promise<PlannedRecording> {
-    const { known, table, settings, handle, suffixes, rowsPath = settings.inputManifest, rowChecksums } = this.#parts;
+    const { known, table, settings, handle, suffixes, rowChecksums } = this.#parts;
     const kept = table.at(index);
-    const bytes = await readLineAt(handle, rowsPath, kept.offsetBytes, kept.lengthBytes);
+    const { offsetBytes, lengthBytes } = kept;
+    const bytes =
+      (await this.#windows?.read(offsetBytes, lengthBytes)) ??
+      (await readLineAt(handle, settings.inputManifest, offsetBytes, lengthBytes));
     if (rowChecksums !== undefined && rowChecksums.at(index) !== crc32(bytes)) throw this.#changed(index);
     const row = parseRowLine({ bytes });
     const list = row instanceof JsonObject ? readSegments(row) : undefined;
