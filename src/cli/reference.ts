@@ -28,8 +28,9 @@ const EXIT_CODES_TEXT = `## Exit codes
 | 1 | the data is at fault: a manifest cannot be read, more rows or snippets failed than \`--max-failures\` allows, or \`--strict\` met a problem |
 | 2 | the run could not be done: a wrong flag, an output that cannot be written or would be damaged |
 | 130 | stopped by a signal; the same command goes on |
+| 143 | \`cutroom run\` was stopped by SIGTERM, as clusters do it; what is finished is kept |
 
-Standard output carries nothing but what \`--json\` prints; progress, the summary and errors go to standard error.
+Standard output carries nothing but what \`--json\` prints, and what \`cutroom status\` and \`cutroom stream\` write; progress, summaries and errors go to standard error.
 `;
 
 async function helpOf(argv: string[]): Promise<string> {
