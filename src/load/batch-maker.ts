@@ -96,8 +96,9 @@ export class BatchMaker {
   }
 
   /** Takes back the memory of a batch's audio. */
-  recycle({ audio }: Pick<Batch, 'audio'>): void {
-    this.#rooms.withdraw(audio);
+  recycle(batch: Pick<Batch, 'audio'>): void {
+    this.#rooms.giveBack(batch.audio);
+    batch.audio = new Float32Array(0);
   }
 
   async #read({ items, passes, padCount }: PlannedBatch, signal: AbortSignal): Promise<Place[]> {

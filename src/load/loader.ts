@@ -110,8 +110,8 @@ export class Loader implements AsyncDisposable {
   }
 
   /**
-   * Takes back the memory of a batch's audio for batches to come, which spares a fifth of the work: `audio` is empty from then on. In batches that
-   * follow, `audio.buffer` may be larger than `audio`.
+   * Takes back the memory of a batch's audio for batches to come, which spares a fifth of the work: `batch.audio` is empty from then on, and whatever
+   * else looks at that memory sees later batches. In these, `audio.buffer` may be larger than `audio`.
    */
   recycle(batch: Pick<Batch, 'audio'>): void {
     this.#parts.maker.recycle(batch);

@@ -38,18 +38,9 @@ export class SampleRooms {
   /** Takes back what `take` gave, or a part of it; nobody looks at it any more. Memory of others, and what was given back before, is left alone. */
   giveBack({ buffer }: Float32Array): void {
     // Twice given back, it would be given to two.
-    if (buffer instanceof ArrayBuffer && this.#given.delete(buffer)) this.#keep(buffer);
-  }
-
-  /** As `giveBack`; whoever looks at the memory nevertheless finds it empty. */
-  withdraw({ buffer }: Float32Array): void {
     if (!(buffer instanceof ArrayBuffer && this.#given.delete(buffer))) return;
-    if (buffer.byteLength > 0) this.#keep(structuredClone(buffer, { transfer: [buffer] }));
-  }
-
-  #keep(room: ArrayBuffer): void {
-    this.#bytes += room.byteLength;
-    this.#free.push(room);
+    this.#bytes += buffer.byteLength;
+    this.#free.push(buffer);
     // The one that nobody wanted for the longest.
     while (this.#bytes > this.#maxBytes) this.#bytes -= this.#free.shift()?.byteLength ?? this.#bytes;
   }
