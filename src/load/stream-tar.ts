@@ -47,6 +47,7 @@ export async function streamTar(loader: Loader, options: StreamTarOptions): Prom
   const { output, signal, unit } = options;
   const samples = unit.kind === 'samples' ? new SampleMembers(unit.format, unit.copies) : undefined;
   const now: StreamSummary = { isWhole: false, batches: 0, items: 0, hours: 0, bytes: 0 };
+  const waiting: { batch: Batch; endBytes: number }[] = [];
   try {
     for await (const batch of epochsOf(loader, options)) {
       if (samples === undefined) await output.write(toTar(batchMembers(batch)), signal);
@@ -56,6 +57,8 @@ export async function streamTar(loader: Loader, options: StreamTarOptions): Prom
       now.hours += batch.audioLengths.reduce((sum, length) => sum + length, 0) / (batch.sampleRate || 1) / 3600;
       now.bytes = output.writtenBytes;
       await options.onBatch?.(now, batch.state);
+      waiting.push({ batch, endBytes: output.writtenBytes });
+      while ((waiting[0]?.endBytes ?? Infinity) <= output.takenBytes) loader.recycle(waiting.shift()!.batch);
     }
     await output.write([END_OF_ARCHIVE], signal);
     await output.flush(signal);

@@ -41,7 +41,8 @@ async function stream(argv: readonly string[], setting: CliSetting = {}): Promis
   const chunks: Buffer[] = [];
   const stdoutBytes = new Writable({
     write: (chunk: Buffer, _, done) => {
-      chunks.push(chunk);
+      // As of any stream, memory of what was taken is written to again.
+      chunks.push(Buffer.from(chunk));
       done();
     },
   });
