@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CanceledError, CutroomError, errorMessage, UsageError } from '../errors.js';
 import { findMappings } from '../run/path-map.js';
 import { acquireLock, LockTakenError, type Lock } from '../run/lock.js';
+import type { LockPatience } from '../run/lock-taking.js';
 import type { TaskOutcome, TaskProgress } from '../run/task.js';
 import { loadKind } from './kinds.js';
 import type { PlanFolder } from './plan-folder.js';
@@ -25,6 +26,8 @@ export interface RunTaskOptions {
   onRunning?: 'leave' | 'wait' | undefined;
   onProgress?: ((progress: TaskProgress) => void) | undefined;
   isProcessAlive?: ((pid: number) => boolean) | undefined;
+  /** How often the lock of the task is marked as alive, and how long that of another machine may be silent. Default: 10 s and 60 s. */
+  patience?: Partial<Pick<LockPatience, 'heartbeatMs' | 'staleMs'>> | undefined;
 }
 
 /** `RunTaskOptions` with the defaults filled in. */
@@ -136,9 +139,10 @@ async function noteEnd(
 }
 
 async function tryLock(path: string, options: ResolvedRunTaskOptions): Promise<Lock | LockTakenError> {
-  const { host, pid: ownPid, signal, isProcessAlive } = options;
+  const { host, pid: ownPid, signal, isProcessAlive, patience } = options;
   try {
     return await acquireLock(path, {
+      ...patience,
       identity: { host, pid: ownPid },
       signal,
       ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
