@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['tests/**/*.test.ts'],
-    exclude: ['tests/slow/**', 'tests/interop/**'],
+    exclude: ['tests/slow/**', 'tests/interop/**', 'tests/engines/**'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
