@@ -7,7 +7,7 @@
 #   CPUS=2                jobs of one CPU that run at once, whatever the machine has
 #   MAX_ARRAY_SIZE=1001   Slurm's MaxArraySize: indices of arrays end below it
 #   MIN_JOB_AGE=300       seconds after which a job that ended is forgotten
-#   FIRST_PORT=16817      of two ports in a row on 127.0.0.1
+#   FIRST_PORT=           of two ports in a row on 127.0.0.1 [the first free ones from 16817 on]
 #   MORE_CONF=            further lines of slurm.conf
 set -euo pipefail
 
@@ -36,7 +36,11 @@ munged --force --key-file="$dir/munge/key" --socket="$dir/munge/socket" --pid-fi
   --log-file="$dir/munge/munged.log" --seed-file="$dir/munge/seed" || fail 'munged does not start'
 
 node=$(hostname -s)
+is_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 port=${FIRST_PORT:-16817}
+if [ -z "${FIRST_PORT:-}" ]; then
+  while is_taken "$port" || is_taken "$((port + 1))"; do port=$((port + 2)); done
+fi
 cat >"$dir/slurm.conf" <<CONF
 ClusterName=cutroom-tests
 SlurmctldHost=$node(127.0.0.1)
