@@ -3,7 +3,6 @@ import { FlacEncoder } from './flac-encoder.js';
 /** A mono FLAC of samples, which are rounded to 16 bits half to even, and set to full scale where they are beyond it. */
 export function encodeFlacSamples(samples: Float32Array, sampleRate: number): Buffer {
   const chunks: Buffer[] = [];
-  const file = { bytes: Buffer.alloc(0) };
   const patches: { offsetBytes: number; bytes: Buffer }[] = [];
   using encoder = new FlacEncoder(sampleRate, {
     write: (bytes) => void chunks.push(Buffer.from(bytes)),
@@ -11,7 +10,7 @@ export function encodeFlacSamples(samples: Float32Array, sampleRate: number): Bu
   });
   encoder.write(samples, samples.length);
   encoder.finish();
-  file.bytes = Buffer.concat(chunks);
-  for (const { offsetBytes, bytes } of patches) file.bytes.set(bytes, offsetBytes);
-  return file.bytes;
+  const file = Buffer.concat(chunks);
+  for (const { offsetBytes, bytes } of patches) file.set(bytes, offsetBytes);
+  return file;
 }
