@@ -81,7 +81,12 @@ class SlurmEngine implements Engine {
 
   async cancel(plan: PlanFolder, record: EngineRecord): Promise<number> {
     const facts = slurmFactsOf(record);
-    const rows = (await this.#queue.list(facts.submissions.map(({ name }) => name))) ?? [];
+    const rows = await this.#queue.list(facts.submissions.map(({ name }) => name));
+    if (rows === undefined) {
+      throw new OutputError('Cannot cancel the jobs of the plan: the controller of Slurm does not answer', {
+        hint: 'Cancel them when it does: cutroom cancel.',
+      });
+    }
     const live = rows.filter((row) => ['queued', 'running'].includes(jobOf(row, row.job).state));
     const ids = [...new Set(live.map(({ job }) => job))];
     if (facts.finishJob !== null) ids.push(facts.finishJob);
@@ -101,7 +106,7 @@ class SlurmEngine implements Engine {
     if (place === undefined || place.submission.job === null) return undefined;
     const text = await readEnd(path.join(plan.folder, PLAN_FILES.logs, logNameOf(place.submission.job, place.index)));
     // The last line is told as what went wrong, and that is the error, not the advice below it.
-    return text?.replace(/(?:^hint: .*\n?)+$/mu, '');
+    return text?.replace(/(?<=\n)(?:hint: [^\n]*\n?)+$/u, '');
   }
 
   /** Whether a job failed before this launcher came: that was told then, and whoever launches again wants another try. */

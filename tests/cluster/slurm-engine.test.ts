@@ -301,6 +301,9 @@ describe('look()', () => {
     // A new task waits for it.
     const next = await engine.submit(fake.plan, record, [5], 0);
     expect((await engine.look(fake.plan, next, [5])).get(5)).toMatchObject({ state: 'queued', id: 'none' });
+    // What runs is not forgotten.
+    await expect(engine.cancel(fake.plan, record)).rejects.toThrow('does not answer');
+    expect((await readEngineRecord(fake.plan.folder))?.facts['submissions']).not.toEqual([]);
     // One that has never answered is an error.
     await expect(createEngine(fake.environment).look(fake.plan, record, range(2))).rejects.toThrow(down);
   });
