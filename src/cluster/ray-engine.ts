@@ -57,6 +57,8 @@ interface Place {
   jobs: RayJobs | undefined;
   /** Nothing was submitted since Ray told. */
   isFresh: boolean;
+  /** Tasks that are to be submitted and wait for room: what became of their earlier jobs was told, and is not told again. */
+  waiting: Set<number>;
   /** Jobs whose logs were fetched. */
   logged: Set<string>;
 }
@@ -75,6 +77,7 @@ class RayEngine implements Engine {
   async submit(plan: PlanFolder, record: EngineRecord, tasks: readonly number[]): Promise<EngineRecord> {
     const place = await this.#open(plan, record);
     const jobs = place.isFresh && place.jobs !== undefined ? place.jobs : await this.#refresh(place);
+    for (const task of tasks) place.waiting.add(task);
     if (!place.outage.isAway) {
       place.isFresh = false;
       try {
@@ -102,7 +105,7 @@ class RayEngine implements Engine {
           `Ray gave up starting a job that waited too long (${job.message}); it is handed in again`,
         );
       else if (job.status === 'FAILED') failed.push(job);
-      const known = toEngineJob(job);
+      const known = place.waiting.has(task) && !isAlive(job) ? undefined : toEngineJob(job);
       if (known !== undefined) found.set(task, known);
     }
     await this.#saveLogs(plan, place, failed);
@@ -134,7 +137,7 @@ class RayEngine implements Engine {
   async #submitRoom(
     { record: { hash } }: PlanFolder,
     record: EngineRecord,
-    { client, prefix }: Place,
+    { client, prefix, waiting }: Place,
     jobs: RayJobs,
     tasks: readonly number[],
   ): Promise<void> {
@@ -143,14 +146,15 @@ class RayEngine implements Engine {
     const room = Math.min((record.maxRunning ?? Infinity) - jobs.alive.size, MAX_QUEUED - queued);
     const next: { task: number; attempt: number }[] = [];
     for (const task of tasks) {
-      if (next.length >= room) break;
       const last = jobs.last.get(task);
       if (last !== undefined && isAlive(last)) continue;
+      if (next.length >= room) break;
       next.push({ task, attempt: last === undefined ? 0 : last.attempt + 1 });
     }
     await this.#forEach(next, async ({ task, attempt }) => {
       const submission = submissionOf(record, { prefix, task, attempt, hash });
       await client.submit(submission);
+      waiting.delete(task);
       const id = submission.submission_id;
       addJob(jobs, { id, task, attempt, status: 'PENDING', message: undefined, errorType: undefined });
     });
@@ -246,6 +250,7 @@ class RayEngine implements Engine {
       }),
       jobs: undefined,
       isFresh: false,
+      waiting: new Set(),
       logged: new Set(),
     };
     this.#places.set(key, place);

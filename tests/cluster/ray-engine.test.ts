@@ -98,6 +98,21 @@ describe('submit()', () => {
     expect([...api.jobs.keys()].map((id) => id.split('-').at(-2))).toEqual(['0', '1', '2']);
   });
 
+  it('tells nothing of an earlier job of a task that waits for room', async () => {
+    const engine = engineOf();
+    const record = recordOf({ maxRunning: 2 });
+    await engine.submit(planOf(), record, ALL, 0);
+    api.set(api.idOf(0), { status: 'FAILED' });
+    expect((await engine.look(planOf(), record, ALL)).get(0)?.state).toBe('failed');
+    await engine.submit(planOf(), record, [2, 0], 1);
+    expect([...(await engine.look(planOf(), record, ALL)).keys()]).toEqual([1, 2]);
+    api.set(api.idOf(1), { status: 'SUCCEEDED' });
+    await engine.look(planOf(), record, ALL);
+    await engine.submit(planOf(), record, [0, 3], 1);
+    expect((await engine.look(planOf(), record, ALL)).get(0)).toMatchObject({ id: api.idOf(0), state: 'queued' });
+    expect(api.idOf(0)).toMatch(/-0-1$/u);
+  });
+
   it('lets a limited number wait where nothing else limits them', async () => {
     const tasks = Array.from({ length: 130 }, (_, task) => task);
     const engine = engineOf();
