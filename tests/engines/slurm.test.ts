@@ -100,13 +100,20 @@ describe.skipIf(reason !== undefined)('a cut on Slurm', () => {
     const { out, plan } = newPlace();
     const launch = new Launch(onSlurm(out));
     const killed = await plan.running(0);
-    const canceled = await plan.running(1);
-    await sleep(300);
     process.kill(killed.pid, 'SIGKILL');
+    const canceled = await plan.running(1);
     expect(askSlurm('scancel', canceled.job!).status).toBe(0);
+    const { job: requeued = '' } = await plan.running(2);
+    expect(askSlurm('scontrol', 'requeue', requeued).status).toBe(0);
+    // Slurm lets such a job wait for two minutes.
+    await waitFor('the job to be queued again', () => {
+      const { stdout } = askSlurm('squeue', '--noheader', '--format=%T', `--jobs=${requeued}`);
+      return stdout.trim() === 'PENDING' ? true : undefined;
+    });
+    expect(askSlurm('scontrol', 'update', `JobId=${requeued}`, 'StartTime=now').status).toBe(0);
     await launch.end(0);
     expect(finalsIn(out)).toEqual(expected);
-    expect(plan.attempts).toMatchObject({ 0: 2, 1: 2 });
+    expect(plan.attempts).toEqual({ 0: 2, 1: 2, 2: 1 });
   });
 
   it('goes on when a disk that was full has room again', async (context) => {
