@@ -36,8 +36,19 @@ unset RAY_AUTH_TOKEN RAY_ADDRESS RAY_API_SERVER_ADDRESS
 "$venv/bin/ray" start --head --port=0 --num-cpus="${CPUS:-2}" --object-store-memory=80000000 --temp-dir="$dir" \
   --dashboard-host=127.0.0.1 --dashboard-port="$port" --dashboard-agent-listen-port=0 --node-ip-address=127.0.0.1 \
   --min-worker-port=0 --max-worker-port=0 --disable-usage-stats >"$dir/start.log" 2>&1 </dev/null || fail 'Ray does not start'
+
+# Asked with the Python of Ray: a bare machine has no curl.
+answers() {
+  "$venv/bin/python" - "$address/api/jobs/" "$dir/token" 2>/dev/null <<'PYTHON'
+import sys, urllib.request
+
+token = open(sys.argv[2]).read()
+urllib.request.urlopen(urllib.request.Request(sys.argv[1], headers={"authorization": f"Bearer {token}"}), timeout=10)
+PYTHON
+}
+
 for _ in $(seq 120); do
-  if curl -sf -H "authorization: Bearer $(cat "$dir/token")" "$address/api/jobs/" >/dev/null; then
+  if answers; then
     printf 'export CUTROOM_RAY_ADDRESS=%s\nexport RAY_AUTH_TOKEN_PATH=%s\n' "$address" "$dir/token"
     exit 0
   fi
