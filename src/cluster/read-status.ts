@@ -1,5 +1,6 @@
 import { orderedMap } from '../run/ordered-map.js';
 import type { PlanFolder } from './plan-folder.js';
+import { SpeedWindow } from './speed-window.js';
 import { AT_ONCE, STALE_MS, TaskStates, type TaskBeat, type TaskFailure, type TaskState } from './task-states.js';
 
 /** How a plan stands. */
@@ -8,7 +9,7 @@ export interface PlanStatus {
   /** Hours of audio done, running tasks' parts included, and of all; null where durations are not known. */
   hours: { done: number; total: number } | null;
   bytes: { done: number; total: number } | null;
-  /** Hours of audio (or bytes) a second of all that run now. */
+  /** Hours of audio (or bytes) a second: of all that run now, or by what was done since earlier looks where that is more. */
   rate: number;
   /** Undefined while nothing runs. */
   secondsLeft: number | undefined;
@@ -29,6 +30,7 @@ export async function readStatus(plan: PlanFolder): Promise<PlanStatus> {
 export class StatusReader {
   readonly #plan: PlanFolder;
   readonly #states: TaskStates;
+  readonly #speed = new SpeedWindow();
   #done: ReadonlySet<number> = new Set();
 
   constructor(plan: PlanFolder) {
@@ -99,6 +101,8 @@ export class StatusReader {
       if (beat.seconds > 0) rate += part / beat.seconds;
     }
     const total = (byHours ? totalHours : totalBytes) ?? 0;
+    const grown = this.#speed.add(sum, performance.now());
+    if (running.length > 0) rate = Math.max(rate, grown);
     const secondsLeft = rate > 0 ? Math.max(0, total - sum) / rate : undefined;
     return {
       hours: byHours ? { done: sum, total } : null,

@@ -119,16 +119,18 @@ describe('launch()', () => {
   it('submits each task once and watches until all are done', async () => {
     const engine = new FakeEngine((task) => (task === 1 ? 'running' : 'done'));
     const seen: string[] = [];
+    let ending: Promise<void> | undefined;
     const result = await launch(
       plan,
       optionsOf(engine, {
         onProgress: ({ status, jobs, isAttached }) => {
           seen.push(`${status.counts.done} ${jobs.get(1)?.state ?? 'none'} ${isAttached}`);
-          if (status.counts.done === 2) void engine.endWell(plan, 1);
+          if (status.counts.done === 2) ending ??= engine.endWell(plan, 1);
         },
       }),
     );
     expect(result).toMatchObject({ isDone: true, failed: [], status: { counts: { done: 3, waiting: 0 } } });
+    await ending;
     expect(engine.submitted).toEqual([0, 1, 2]);
     expect(seen[0]).toBe('0 none false');
     expect(seen).toContain('2 running false');
