@@ -52,8 +52,8 @@ export async function runPlan(work, manifest) {
   return await run([process.execPath, PLAN, work, manifest]);
 }
 
-export async function runAtdataloader({ python }, list, workers) {
-  return await run([python, path.join(PEER_FOLDER, 'atdataset_batches.py'), list, String(workers)]);
+export async function runAtdataloader({ python }, { list, count }, workers) {
+  return await run([python, path.join(PEER_FOLDER, 'atdataset_batches.py'), list, String(workers), String(count)]);
 }
 
 /** The bare loop over tars. */

@@ -57,7 +57,7 @@ function decodeRatios({ decode, corpus, versions }) {
     const theirs = of(`ATDataloader, ${jobs} workers`);
     if (theirs === undefined) continue;
     const name = `rows a second, of ATDataloader ${versions.atdataset}, ${jobs} workers`;
-    rows.push([name, figure(theirs.loopSeconds / work.loopSeconds, 2), '≥ 3']);
+    rows.push([name, figure(work.rows / work.loopSeconds / (theirs.rows / theirs.loopSeconds), 2), '≥ 3']);
   }
   const bare = of('webdataset and soundfile');
   for (const [jobs, work] of bare === undefined ? [] : ours) {

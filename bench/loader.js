@@ -97,7 +97,7 @@ async function measureDecoding() {
   works['loader, 2 jobs, batches kept'] = () => runLoader(list, 2, 'kept');
   if (atdataset !== undefined) {
     for (const workers of PEER_WORKERS) {
-      works[`ATDataloader, ${workers} workers`] = () => runAtdataloader(atdataset, list, workers);
+      works[`ATDataloader, ${workers} workers`] = () => runAtdataloader(atdataset, results.corpus, workers);
     }
   }
   if (webdataset !== undefined) works['webdataset and soundfile'] = () => runWebdataset(webdataset, 'flac', tars);

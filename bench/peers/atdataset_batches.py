@@ -1,4 +1,7 @@
-"""atdataset_batches.py LIST WORKERS: ATDataloader over each row once, decoded and batched up to 600 s; prints JSON. Needs atdataset, torchaudio 2.8."""
+"""atdataset_batches.py LIST WORKERS ROWS: ATDataloader, decoded and batched up to 600 s, until so many rows came; prints JSON.
+
+Without workers each row comes once. With them it is that of training, for the other has no workers. Needs atdataset and torchaudio 2.8.
+"""
 
 import json
 import sys
@@ -10,8 +13,8 @@ import torch  # noqa: E402
 torch.set_num_threads(1)
 from atdataset import ATDataloader  # noqa: E402
 
-workers = int(sys.argv[2])
-options = {"prefetch_factor": None} if workers == 0 else {}
+workers, wanted = int(sys.argv[2]), int(sys.argv[3])
+options = {"is_test": True, "prefetch_factor": None} if workers == 0 else {}
 start = time.time()
 loader = ATDataloader(
     datasets=sys.argv[1],
@@ -19,7 +22,6 @@ loader = ATDataloader(
     max_duration=600.0,
     num_workers=workers,
     feature_type=None,
-    is_test=True,
     **options,
 )
 first = None
@@ -30,6 +32,8 @@ for batch in loader:
     rows += len(batch["text"])
     samples += int(batch["audio_lens"].sum())
     padded += batch["audio"].numel()
+    if rows >= wanted:
+        break
 end = time.time()
 print(
     json.dumps(
