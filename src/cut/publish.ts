@@ -1,4 +1,4 @@
-import { partialPath, publishFile, removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
+import { partialPath, publishFile, publishFiles, removeFile, sizeOf, writeFileAtomic } from '../run/atomic-file.js';
 import type { ChunkWriter } from '../run/atomic-file.js';
 import type { CutOutputs } from './options.js';
 import type { ShardSizes } from './run-journal.js';
@@ -26,11 +26,13 @@ export async function publish(
 ): Promise<void> {
   await removeFile(outputs.metrics);
   await removeStrays(outputs, shards);
+  const waiting: string[] = [];
   for (const { shard, tarBytes, manifestBytes } of shards) {
     const { tar, manifest } = placesOf(outputs, shard);
-    await publishOnce(tar, tarBytes);
-    await publishOnce(manifest, manifestBytes);
+    if (await isWaiting(tar, tarBytes)) waiting.push(tar);
+    if (await isWaiting(manifest, manifestBytes)) waiting.push(manifest);
   }
+  await publishFiles(waiting);
   await writeFileAtomic(outputs.failures, (write) => writers.writeFailures(write));
   if (outputs.list !== undefined) await writeFileAtomic(outputs.list, (write) => writers.writeList(write));
   await writeFileAtomic(outputs.metrics, (write) => writers.writeMetrics(write));
@@ -50,12 +52,18 @@ async function removeStrays(outputs: CutOutputs, shards: readonly ShardSizes[]):
  * @throws {StaleWorkError} when neither has its size
  */
 export async function publishOnce(path: string, sizeBytes: number): Promise<void> {
+  if (await isWaiting(path, sizeBytes)) await publishFile(partialPath(path), path);
+}
+
+/**
+ * Whether a file has its partial name yet.
+ *
+ * @throws {StaleWorkError} when neither has its size
+ */
+async function isWaiting(path: string, sizeBytes: number): Promise<boolean> {
   const partial = partialPath(path);
-  if ((await sizeOf(partial)) === sizeBytes) {
-    await publishFile(partial, path);
-    return;
-  }
-  if ((await sizeOf(path)) === sizeBytes) return;
+  if ((await sizeOf(partial)) === sizeBytes) return true;
+  if ((await sizeOf(path)) === sizeBytes) return false;
   throw new StaleWorkError(
     `Cannot publish "${path}": neither it nor "${partial}" has the ${sizeBytes} bytes that were written`,
     { path },

@@ -48,6 +48,27 @@ export async function writeFileAtomic(finalPath: string, writer: (write: ChunkWr
  * @throws {OutputError} when that fails; the partial file stays where it is.
  */
 export async function publishFile(partial: string, finalPath: string): Promise<void> {
+  await syncFile(partial, finalPath);
+  await moveIntoPlace(partial, finalPath);
+}
+
+/**
+ * Gives files that lie at `partialPath` of their places their final names, one after the other; their folders are synced once, at the end.
+ *
+ * @throws {OutputError} when that fails; those that have their names keep them.
+ */
+export async function publishFiles(finalPaths: Iterable<string>): Promise<void> {
+  const folders = new Map<string, string>();
+  for (const finalPath of finalPaths) {
+    const partial = partialPath(finalPath);
+    await syncFile(partial, finalPath);
+    await publishing(finalPath, () => rename(partial, finalPath));
+    folders.set(path.dirname(finalPath), finalPath);
+  }
+  for (const [folder, finalPath] of folders) await publishing(finalPath, () => syncFolder(folder));
+}
+
+async function syncFile(partial: string, finalPath: string): Promise<void> {
   await requireFilePlace(finalPath);
   try {
     const handle = await open(partial, 'r+');
@@ -59,7 +80,6 @@ export async function publishFile(partial: string, finalPath: string): Promise<v
   } catch (error) {
     throw writeFailure(error, { action: 'Cannot sync', path: partial });
   }
-  await moveIntoPlace(partial, finalPath);
 }
 
 /**
@@ -140,9 +160,15 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 async function moveIntoPlace(partial: string, finalPath: string): Promise<void> {
-  try {
+  await publishing(finalPath, async () => {
     await rename(partial, finalPath);
     await syncFolder(path.dirname(finalPath));
+  });
+}
+
+async function publishing(finalPath: string, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
   } catch (error) {
     throw writeFailure(error, { action: 'Cannot publish', path: finalPath });
   }
