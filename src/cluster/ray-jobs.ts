@@ -115,5 +115,7 @@ function shortenWait(message: string): string {
 /** Without the log that Ray appends to it. */
 function firstLine(message: string): string {
   const line = (message.split('\n', 1)[0] ?? '').replace(/, last available logs.*$/u, '').trim();
-  return line.length > MESSAGE_LENGTH ? `${line.slice(0, MESSAGE_LENGTH)}…` : line;
+  const short = line.length > MESSAGE_LENGTH ? `${line.slice(0, MESSAGE_LENGTH)}…` : line;
+  // A copy: a part of a string keeps the whole of it in memory.
+  return Buffer.from(short).toString('utf8');
 }
