@@ -197,7 +197,8 @@ class Execution {
     open.remaining -= 1;
     if (open.remaining > 0) return;
     this.#open.delete(index);
-    await writer?.release(extractor.listReleased(index, open.stored.values()));
+    const released = extractor.listReleased(index, open.stored.values());
+    await writer?.release(released);
     this.#finished.push(index);
   }
 
