@@ -9,6 +9,7 @@ describe('the session of the README', () => {
     for (const part of [
       ...['cutroom cut', '--dry-run', 'tar -tf', 'metrics.json', 'failures.jsonl', '--max-failures'],
       ...['cutroom build', 'cutroom gen-lst', 'cutroom tar', 'cutroom check', 'cutroom scan', 'cutroom sample'],
+      ...['cutroom plan', 'cutroom run', 'cutroom status', 'cutroom finish'],
     ]) {
       expect(code).toContain(part);
     }
