@@ -2,6 +2,8 @@
 import { figure, markdownTable } from './tables.js';
 
 const MB = 2 ** 20;
+/** The memory of commands that end sooner is looked at too seldom to tell how high it was. */
+const LEAST_SECONDS = 5;
 /** Calls that a metadata server answers. */
 const METADATA = ['open', 'stat', 'list', 'mkdir', 'rename', 'link', 'unlink', 'truncate', 'utimes'];
 /** Calls of which the data is elsewhere, or that end what `open` began. */
@@ -37,7 +39,7 @@ function stepsTable({ steps, settings, made }) {
       `\`${name}\``,
       figure(wallSeconds, 2),
       figure(cpuSeconds, 2),
-      megabytes(peakBytes),
+      wallSeconds < LEAST_SECONDS ? '–' : megabytes(peakBytes),
       figure((cpuSeconds * 1e6) / settings.recordings),
       figure((cpuSeconds * 1e6) / made.members),
     ]),
