@@ -89,7 +89,7 @@ function sumShards(shards: BuildMetrics['shards']): TaskOutcome {
     failed += failed_members;
   }
   // The metrics count failures of a shard, and tell their reasons of all shards alone.
-  return { units: shards.length, ...sums, failures: failed === 0 ? {} : { failed_member: failed } };
+  return { units: shards.length, ...sums, failures: failed === 0 ? {} : { failed_members: failed } };
 }
 
 function summarizeMetrics(metrics: BuildMetrics, plan: PlanFile): BuildSummary {
