@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { cutKind } from '#cutroom/cluster/cut-kind.js';
 import type { KindPlan } from '#cutroom/cluster/task-kind.js';
-import type { CutSummary } from '#cutroom/cut/summary.js';
+import type { CutResult } from '#cutroom/cut/cut.js';
 import type { TaskOutcome, TaskProgress } from '#cutroom/run/task.js';
 import { expectOutputs, makeFolder, makeGoodCorpus, runUndisturbed } from '../../support/cut-runs.js';
 
@@ -44,7 +44,7 @@ test('cutKind plans, runs and finishes a cut by what its plan says alone', async
     onProgress: (share) => shares.push(share),
   });
   expect(finished).toMatchObject({ kind: 'finished', isWithinLimit: true });
-  expect((finished.summary as CutSummary).inputRecordings).toBe(5);
+  expect((finished.summary as CutResult).summary.inputRecordings).toBe(5);
   expect(finished.outputs.map((file) => path.basename(file))).toEqual([
     'snippets.tar',
     'snippets.jsonl',
