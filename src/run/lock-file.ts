@@ -21,9 +21,9 @@ export interface LockReading {
  * @returns false when the lock is taken.
  */
 export async function createLockFile(lockPath: string, holder: LockHolder): Promise<boolean> {
-  const own = await writeOwnFile(lockPath, holder);
+  const own = `${lockPath}.${holder.token}.new`;
   try {
-    await link(own, lockPath);
+    await withOwnFile(lockPath, holder, async () => await link(own, lockPath));
     return true;
   } catch (error) {
     const code = systemCode(error) ?? '';
@@ -38,9 +38,9 @@ export async function createLockFile(lockPath: string, holder: LockHolder): Prom
 
 /** Puts `holder` into a lock file's place, atomically. Only for who may remove what stands there. */
 export async function replaceLockFile(lockPath: string, holder: LockHolder): Promise<void> {
-  const own = await writeOwnFile(lockPath, holder);
+  const own = `${lockPath}.${holder.token}.new`;
   try {
-    await rename(own, lockPath);
+    await withOwnFile(lockPath, holder, async () => await rename(own, lockPath));
   } catch (error) {
     await rm(own, { force: true });
     throw error;
@@ -91,14 +91,32 @@ export async function sweepLockFiles(
     if (!name.startsWith(start) || !/^(?:(?:[0-9a-f]{16}|torn)\.?)+(?:new)?$/.test(name.slice(start.length))) continue;
     const leftover = path.join(folder, name);
     const holder = (await readLockFile(leftover))?.holder;
-    if (holder !== undefined && (await isDead(holder))) await rm(leftover, { force: true });
+    // Whoever is just writing a torn one writes it again: see `withOwnFile`.
+    const isTorn = holder === undefined && name.endsWith('.new');
+    if (isTorn || (holder !== undefined && (await isDead(holder)))) await rm(leftover, { force: true });
   }
 }
 
 /** How `link` fails where hard links are not supported (FAT, some FUSE and SMB mounts), not allowed, or used up. */
 const NO_LINK_CODES: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL']);
 
-async function writeOwnFile(lockPath: string, holder: LockHolder): Promise<string> {
+/** How often a file that was swept away is written again. */
+const MAX_WRITES = 10;
+
+/** Does something with a file of this holder's own, which another process may sweep away while it is torn: then it is written again. */
+async function withOwnFile(lockPath: string, holder: LockHolder, use: () => Promise<void>): Promise<void> {
+  for (let writes = 1; ; writes += 1) {
+    await writeOwnFile(lockPath, holder);
+    try {
+      await use();
+      return;
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT' || writes === MAX_WRITES) throw error;
+    }
+  }
+}
+
+async function writeOwnFile(lockPath: string, holder: LockHolder): Promise<void> {
   const own = `${lockPath}.${holder.token}.new`;
   try {
     await writeFile(own, JSON.stringify(holder));
@@ -106,7 +124,6 @@ async function writeOwnFile(lockPath: string, holder: LockHolder): Promise<strin
     await rm(own, { force: true });
     throw error;
   }
-  return own;
 }
 
 async function createExclusively(lockPath: string, holder: LockHolder): Promise<boolean> {

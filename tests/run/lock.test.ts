@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { CanceledError, OutputError } from '#cutroom/errors.js';
+import { createLockFile } from '#cutroom/run/lock-file.js';
 import { acquireLock, type LockOptions } from '#cutroom/run/lock.js';
 import { readProcessFacts, type LockHolder } from '#cutroom/run/lock-holder.js';
 import { mountSmallDisk } from '../support/small-disk.js';
@@ -178,6 +179,25 @@ describe('acquireLock()', () => {
     expect(await durationOf(taking)).toBeGreaterThanOrEqual(FAST.graceMs * 0.9);
     await (await taking).release();
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test.each(['', '{"host":"a","pi'])('sweeps away %j that a killed taker left beside it', async (text) => {
+    await writeFile(`${file}.0123456789abcdef.new`, text);
+    await (await acquire()).release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('is taken by a holder whose own file others sweep away before it is linked', async () => {
+    const sweeper = setInterval(() => void rm(`${file}.feedfacefeedface.new`, { force: true }), 0);
+    try {
+      const holder = { ...HERE, token: 'feedfacefeedface', started: '2026-01-02T03:04:05.000Z' };
+      for (let round = 0; round < 50; round += 1) {
+        expect(await createLockFile(file, holder)).toBe(true);
+        await rm(file);
+      }
+    } finally {
+      clearInterval(sweeper);
+    }
   });
 
   test('gives a torn lock that is completed in the grace to who completes it', async () => {
