@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-// One file after the other: the schedulers share the machine's cores.
+// Slurm and Ray side by side: most of the time they wait.
 export default defineConfig({
   test: {
     include: ['tests/engines/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    fileParallelism: false,
+    maxWorkers: 2,
   },
 });
