@@ -81,7 +81,7 @@ async function makeCorpus() {
   const built = path.join(out, `built-${utterances}-${shards}`);
   const list = path.join(built, 'data.lst');
   if (!existsSync(list)) {
-    const flags = ['--input', tsv, '--output-dir', built, '--num-tars', String(shards), '--sample-rate', '16000'];
+    const flags = ['--input', tsv, '--output-dir', built, '--num-tars', shards, '--sample-rate', '16000'];
     await measureIn(undefined, ['build', ...flags, '--quiet']);
   }
   const folder = path.join(built, 'audios');
