@@ -9,24 +9,34 @@ const MAX_DATA_BYTES = 0xffff_ff00;
  * A mono WAV that holds samples exactly: of 16 bits where each of them is a whole number of 1 / 32,768 that they reach, else of 32-bit floats.
  * Source: Multimedia Programming Interface 1.0, "Waveform Audio File Format"; for floats its format tag 3, with a `fact` chunk.
  *
+ * @param samples are taken over: the file's own lie in their memory.
  * @returns header and samples, which are one behind the other.
  * @throws {RangeError} when the file would be larger than a WAV can be.
  */
 export function encodeWavSamples(samples: Float32Array, sampleRate: number): [header: Buffer, data: Uint8Array] {
   if (samples.byteLength > MAX_DATA_BYTES) throw new RangeError('A WAV cannot hold more than 4 GiB of audio');
-  const integers = new Int16Array(samples.length);
-  if (takeIntegers(samples, integers)) return [wavHeader(PCM_TAG, 2, samples.length, sampleRate), bytesOf(integers)];
-  return [wavHeader(FLOAT_TAG, 4, samples.length, sampleRate), bytesOf(samples)];
+  const integers = toIntegers(samples);
+  if (integers === undefined) return [wavHeader(FLOAT_TAG, 4, samples.length, sampleRate), bytesOf(samples)];
+  return [wavHeader(PCM_TAG, 2, samples.length, sampleRate), bytesOf(integers)];
 }
 
-/** @returns false where a sample is no 16-bit number: an array of these gives back another one then. */
-function takeIntegers(samples: Float32Array, into: Int16Array): boolean {
+/**
+ * Turns samples into numbers of 16 bits where they lie, at the start of their memory; undefined, and all as it was, where one is none.
+ * Memory of its own would cost more than the turning. Going up, number k lies over samples that were read before it; going back down,
+ * sample k lies over numbers that were read before it.
+ */
+function toIntegers(samples: Float32Array): Int16Array | undefined {
+  const integers = new Int16Array(samples.buffer, samples.byteOffset, samples.length);
   for (let at = 0; at < samples.length; at += 1) {
     const value = samples[at]! * FULL_SCALE;
-    into[at] = value;
-    if (into[at] !== value) return false;
+    // A shift takes the whole 32 bits, of which the sign of the lower 16 must be that of all.
+    if ((value << 16) >> 16 !== value) {
+      for (let back = at - 1; back >= 0; back -= 1) samples[back] = integers[back]! / FULL_SCALE;
+      return undefined;
+    }
+    integers[at] = value;
   }
-  return true;
+  return integers;
 }
 
 function wavHeader(tag: number, sampleBytes: number, count: number, sampleRate: number): Buffer {

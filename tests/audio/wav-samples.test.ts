@@ -37,10 +37,11 @@ describe('encodeWavSamples()', () => {
     ['of full scale', 1],
     ['beyond full scale', -1.5],
     ['that is no number', Number.NaN],
-  ])('holds all as floats where one is %s', (_, value) => {
-    const samples = Float32Array.of(0.25, value, -1);
+  ])('holds all as floats where one is %s', (_state, value) => {
+    const values = [0.25, -0.5, 1 / 32_768, -1, value, -1];
+    const samples = Float32Array.from(values);
     const { tag, bits, riffBytes, data, bytes } = fieldsOf(samples);
     expect([tag, bits, riffBytes]).toEqual([3, 32, bytes.length - 8]);
-    expect([0, 1, 2].map((at) => data.readFloatLE(4 * at))).toEqual([...samples]);
+    expect(values.map((_, at) => data.readFloatLE(4 * at))).toEqual([...Float32Array.from(values)]);
   });
 });
