@@ -15,6 +15,12 @@ import {
 } from './cluster-values.js';
 import { nonEmpty, positiveInteger, positiveNumber } from './values.js';
 
+/** What commands about a plan are given. */
+export const PLAN_FOLDER = {
+  kind: 'tuple',
+  parameters: [{ parse: nonEmpty, placeholder: 'DIR', brief: 'The folder of the plan' }],
+} as const;
+
 /** How work is divided into tasks. */
 export interface DivisionFlags {
   plan?: string;

@@ -1,30 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { build } from '#cutroom/build/build.js';
 import type { BuildOptions } from '#cutroom/build/options.js';
 import { expectBytesOfOneRun } from '../support/plan-runs.js';
-import { makeSine } from '../support/signals.js';
-import { buildWav } from '../support/wav-files.js';
+import { writeBuildInput } from '../support/task-inputs.js';
 
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'cutroom-cluster-build-'));
-  mkdirSync(path.join(folder, 'audio'));
-  const names = Array.from({ length: 6 }, (_, n) => `audio/${n}.wav`);
-  for (const [n, name] of names.entries()) {
-    writeFileSync(path.join(folder, name), buildWav(makeSine(1600 * (n + 1), 16_000, 300)));
-  }
-  writeFileSync(path.join(folder, 'audio', 'bad.wav'), 'no audio');
-  const rows = names.map((name, n) => ({
-    id: `u${n}`,
-    audio_filepath: path.join(folder, name),
-    duration: (n + 1) / 10,
-  }));
-  rows.push({ id: 'bad', audio_filepath: 'audio/bad.wav', duration: 0.3 }, { ...rows[1]!, audio_filepath: 'x' });
-  const lines = rows.map((row) => `${JSON.stringify({ ...row, text: `text of ${row.id}` })}\n`);
-  writeFileSync(path.join(folder, 't.jsonl'), lines.join(''));
+  writeBuildInput(folder);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -3,19 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TarOptions } from '#cutroom/tarred/options.js';
 import { tarDataset } from '#cutroom/tarred/tar-dataset.js';
 import { expectBytesOfOneRun } from '../support/plan-runs.js';
-import { makeSine } from '../support/signals.js';
-import { buildWav } from '../support/wav-files.js';
-import { rowOf, TarFolder } from '../tarred/tar-runs.js';
-
-const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `${name}.wav`);
+import { makeTarInput } from '../support/task-inputs.js';
+import type { TarFolder } from '../tarred/tar-runs.js';
 
 let place: TarFolder;
 let manifest: string;
 beforeAll(() => {
-  place = new TarFolder();
-  for (const [n, name] of NAMES.entries()) place.addFile(name, buildWav(makeSine(800 * (n + 1), 8000, 300)));
-  const rows = [...NAMES.map((name, n) => rowOf(name, (n + 1) / 10)), rowOf('gone.wav')];
-  manifest = place.addManifest('m.json', rows, []);
+  ({ place, manifest } = makeTarInput());
 });
 afterAll(() => place.remove());
 

@@ -1,6 +1,6 @@
 import { buildCommand } from '@stricli/core';
+import { PLAN_FOLDER } from '../cluster-flags.js';
 import type { CliContext } from '../context.js';
-import { nonEmpty } from '../values.js';
 
 /** The flags of `cutroom cancel`, parsed. */
 export interface CancelFlags {
@@ -26,10 +26,7 @@ export const cancelCommand = buildCommand<CancelFlags, [string], CliContext>({
     ].join('\n'),
   },
   parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [{ parse: nonEmpty, placeholder: 'DIR', brief: 'The folder of the plan' }],
-    },
+    positional: PLAN_FOLDER,
     flags: {
       json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print how many as JSON on stdout' },
       quiet: { kind: 'boolean', default: false, withNegated: false, brief: 'Print errors only' },

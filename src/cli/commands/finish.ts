@@ -1,6 +1,6 @@
 import { buildCommand } from '@stricli/core';
+import { PLAN_FOLDER } from '../cluster-flags.js';
 import type { CliContext } from '../context.js';
-import { nonEmpty } from '../values.js';
 
 /** The flags of `cutroom finish`, parsed. */
 export interface FinishFlags {
@@ -30,10 +30,7 @@ export const finishCommand = buildCommand<FinishFlags, [string], CliContext>({
     ].join('\n'),
   },
   parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [{ parse: nonEmpty, placeholder: 'DIR', brief: 'The folder of the plan' }],
-    },
+    positional: PLAN_FOLDER,
     flags: {
       asShards: {
         kind: 'boolean',

@@ -1,7 +1,8 @@
 import { buildCommand } from '@stricli/core';
+import { PLAN_FOLDER } from '../cluster-flags.js';
 import { taskNumber } from '../cluster-values.js';
 import type { CliContext } from '../context.js';
-import { nonEmpty, positiveInteger } from '../values.js';
+import { positiveInteger } from '../values.js';
 
 /** The flags of `cutroom run`, parsed. */
 export interface RunFlags {
@@ -37,10 +38,7 @@ export const runCommand = buildCommand<RunFlags, [string], CliContext>({
     ].join('\n'),
   },
   parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [{ parse: nonEmpty, placeholder: 'DIR', brief: 'The folder of the plan' }],
-    },
+    positional: PLAN_FOLDER,
     flags: {
       task: {
         kind: 'parsed',

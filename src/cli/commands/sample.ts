@@ -8,12 +8,12 @@ import {
   groupFlag,
   positiveDecimal,
   rateChoice,
-  weightFlag,
   type DrawPlace,
   type GroupFlag,
   type WeightFlag,
 } from '../sample-values.js';
-import { finiteNumber, nonEmpty, numberWhere, positiveInteger, positiveNumber } from '../values.js';
+import { nonEmpty, numberWhere, positiveInteger, positiveNumber } from '../values.js';
+import { WINDOW_FLAGS } from '../window-flags.js';
 
 /** The flags of `cutroom sample`, parsed. */
 export interface SampleFlags {
@@ -103,13 +103,7 @@ export const sampleCommand = buildCommand<SampleFlags, string[], CliContext>({
         placeholder: 'seconds',
         brief: 'Length of a window',
       },
-      hop: {
-        kind: 'parsed',
-        parse: positiveDecimal,
-        optional: true,
-        placeholder: 'seconds',
-        brief: 'Distance of the windows that a file is counted in [the duration]',
-      },
+      hop: WINDOW_FLAGS.hop,
       alpha: {
         kind: 'parsed',
         parse: numberWhere('a number from 0 to 1', (value) => value >= 0 && value <= 1),
@@ -117,13 +111,8 @@ export const sampleCommand = buildCommand<SampleFlags, string[], CliContext>({
         placeholder: '0–1',
         brief: 'From one slot a file (0) to one a window (1)',
       },
-      jitter: { kind: 'boolean', default: true, brief: 'Draw each window anywhere in its slot, anew each epoch' },
-      grid: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Windows start at multiples of the hop alone',
-      },
+      jitter: WINDOW_FLAGS.jitter,
+      grid: WINDOW_FLAGS.grid,
       group: {
         kind: 'parsed',
         parse: groupFlag,
@@ -132,14 +121,7 @@ export const sampleCommand = buildCommand<SampleFlags, string[], CliContext>({
         placeholder: 'NAME=PATH:WEIGHT',
         brief: 'Files of a group, and what it counts for [1]; give it for each group, more than once for more paths',
       },
-      weight: {
-        kind: 'parsed',
-        parse: weightFlag,
-        variadic: true,
-        optional: true,
-        placeholder: 'NAME=NUMBER',
-        brief: 'The weight of a group, apart from its path',
-      },
+      weight: WINDOW_FLAGS.weight,
       filepaths: {
         kind: 'parsed',
         parse: nonEmpty,
@@ -154,14 +136,7 @@ export const sampleCommand = buildCommand<SampleFlags, string[], CliContext>({
         placeholder: path,
         brief: 'Folder of cutroom scan: lengths come from it; all its files where no others are given',
       },
-      extensions: {
-        kind: 'parsed',
-        parse: nonEmpty,
-        optional: true,
-        variadic: ',',
-        placeholder: 'wav,flac',
-        brief: 'Which files are taken from folders and patterns [all that hold audio]',
-      },
+      extensions: WINDOW_FLAGS.extensions,
       sampleRate: {
         kind: 'parsed',
         parse: rateChoice,
@@ -222,13 +197,7 @@ export const sampleCommand = buildCommand<SampleFlags, string[], CliContext>({
         placeholder: path,
         brief: 'Folder of a loudness cache, of cutroom scan --lufs or of audiotree: quiet windows are not drawn',
       },
-      lufsCutoff: {
-        kind: 'parsed',
-        parse: finiteNumber,
-        optional: true,
-        placeholder: 'LUFS',
-        brief: 'Loudness that each part of a window must have [-40 with a cache]',
-      },
+      lufsCutoff: WINDOW_FLAGS.lufsCutoff,
       explain: {
         kind: 'parsed',
         parse: drawPlace,

@@ -1,6 +1,6 @@
 import { buildCommand } from '@stricli/core';
+import { PLAN_FOLDER } from '../cluster-flags.js';
 import type { CliContext } from '../context.js';
-import { nonEmpty } from '../values.js';
 
 /** The flags of `cutroom status`, parsed. */
 export interface StatusFlags {
@@ -28,10 +28,7 @@ export const statusCommand = buildCommand<StatusFlags, [string], CliContext>({
     ].join('\n'),
   },
   parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [{ parse: nonEmpty, placeholder: 'DIR', brief: 'The folder of the plan' }],
-    },
+    positional: PLAN_FOLDER,
     flags: {
       watch: {
         kind: 'boolean',

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,26 +8,12 @@ import { openPlanFolder } from '#cutroom/cluster/plan-folder.js';
 import { runTask } from '#cutroom/cluster/run-task.js';
 import { InputError, UsageError } from '#cutroom/errors.js';
 import { expectBytesOfOneRun, finish, planWork, RUN_OPTIONS, runAll, treeOf } from '../../support/plan-runs.js';
-import { makeSine } from '../../support/signals.js';
-import { buildWav } from '../../support/wav-files.js';
+import { writeBuildInput } from '../../support/task-inputs.js';
 
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'cutroom-cluster-build-'));
-  mkdirSync(path.join(folder, 'audio'));
-  const names = Array.from({ length: 6 }, (_, n) => `audio/${n}.wav`);
-  for (const [n, name] of names.entries()) {
-    writeFileSync(path.join(folder, name), buildWav(makeSine(1600 * (n + 1), 16_000, 300)));
-  }
-  writeFileSync(path.join(folder, 'audio', 'bad.wav'), 'no audio');
-  const rows = names.map((name, n) => ({
-    id: `u${n}`,
-    audio_filepath: path.join(folder, name),
-    duration: (n + 1) / 10,
-  }));
-  rows.push({ id: 'bad', audio_filepath: 'audio/bad.wav', duration: 0.3 }, { ...rows[1]!, audio_filepath: 'x' });
-  const lines = rows.map((row) => `${JSON.stringify({ ...row, text: `text of ${row.id}` })}\n`);
-  writeFileSync(path.join(folder, 't.jsonl'), lines.join(''));
+  writeBuildInput(folder);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
