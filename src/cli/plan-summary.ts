@@ -34,11 +34,15 @@ export function formatNextSteps({ folder, record }: PlanFolder): string {
   if (record.tasks === 0) return `There is nothing to do: cutroom finish ${place}`;
   return [
     'To go on:',
-    `  cutroom run ${place} --task N   one of the tasks, 0 to ${record.tasks - 1}, on any machine`,
+    `  cutroom run ${place} --task N   one of the tasks, ${numbersOf(record.tasks)}, on any machine`,
     `  cutroom run ${place}            all that are left, here`,
     `  cutroom status ${place}`,
     `  cutroom finish ${place}         makes the outputs when all are done`,
   ].join('\n');
+}
+
+function numbersOf(taskCount: number): string {
+  return taskCount === 1 ? 'which is 0' : `0 to ${taskCount - 1}`;
 }
 
 /** The same as plain data. */

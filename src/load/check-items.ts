@@ -78,11 +78,12 @@ function oversizedRow(row: number, { table, settings }: ItemContext): InputError
   const seconds = table.durationsMicros[row]! / 1e6;
   const slowest = Math.min(1, ...settings.speeds);
   const slowed = slowest < 1 ? `, and longer at speed ${slowest}` : '';
-  return new InputError(`Item ${row} is ${seconds} s long${slowed}: alone it is above a limit of batches`, {
-    hint: OVERSIZED_HINT,
-    path: table.parts[table.rowParts[row]!]?.manifestPath,
-    line: table.lineNumbers[row],
-  });
+  const path = table.parts[table.rowParts[row]!]?.manifestPath;
+  const line = table.lineNumbers[row];
+  return new InputError(
+    `The row of line ${line} of "${path}" is ${seconds} s long${slowed}: alone it is above a limit of batches`,
+    { hint: OVERSIZED_HINT, path, line },
+  );
 }
 
 /** Adds items to those that are lost for a reason. */

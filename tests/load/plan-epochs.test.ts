@@ -207,7 +207,7 @@ describe('createPlanner()', () => {
     const options = { maxDuration: 10, worldSize: 1 };
     expect(() => createPlanner(table, options)).toThrow(
       expect.objectContaining({
-        message: 'Item 1 is 12.5 s long: alone it is above a limit of batches',
+        message: 'The row of line 2 of "manifest-0.jsonl" is 12.5 s long: alone it is above a limit of batches',
         path: 'manifest-0.jsonl',
         line: 2,
       }),

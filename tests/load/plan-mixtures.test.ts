@@ -211,7 +211,7 @@ describe('speeds', () => {
   it('refuse at once what the lowest makes too long', () => {
     const long = tableOf([{ seconds: [9.5] }]);
     expect(() => createPlanner(long, { speeds: [0.9, 1], maxDuration: 10, worldSize: 1 })).toThrow(
-      'Item 0 is 9.5 s long, and longer at speed 0.9: alone it is above a limit of batches',
+      'The row of line 1 of "manifest-0.jsonl" is 9.5 s long, and longer at speed 0.9: alone it is above a limit of batches',
     );
     expect(createPlanner(long, { speeds: [1.1], maxDuration: 10, worldSize: 1 }).planEpoch(0).stepCount).toBe(1);
   });
