@@ -67,6 +67,13 @@ export async function runStream(peer, field, flags) {
   return await runWebdataset(peer, field, [`pipe:${command}`]);
 }
 
+/** `cutroom stream` to a reader that looks at nothing: what it costs by itself, from the start of the process on. */
+export async function runStreamAlone(flags, rows) {
+  const words = [process.execPath, CLI, 'stream', ...flags, '--quiet'];
+  const { wallSeconds, cpuSeconds, peakBytes } = await measure(['sh', '-c', '"$@" | cat > /dev/null', 'sh', ...words]);
+  return { rows, loopSeconds: wallSeconds, wallSeconds, cpuSeconds, peakBytes };
+}
+
 export async function runLhotse({ python }, cuts) {
   return await run([python, path.join(PEER_FOLDER, 'lhotse_plan.py'), cuts]);
 }

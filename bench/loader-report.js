@@ -96,7 +96,7 @@ function streamTable({ stream }) {
       whole(work.rows / work.loopSeconds),
       figure(loader.loopSeconds / work.loopSeconds, 2),
       work === loader ? '–' : '≥ 0.8',
-      figure(work.firstSeconds, 2),
+      work.firstSeconds === undefined ? '–' : figure(work.firstSeconds, 2),
       figure(work.cpuSeconds),
       megabytes(work.peakBytes),
     ]),

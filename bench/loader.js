@@ -17,6 +17,7 @@ import {
   runLoader,
   runPlan,
   runStream,
+  runStreamAlone,
   runWebdataset,
 } from './loader-contestants.js';
 import { printLoaderReport } from './loader-report.js';
@@ -105,11 +106,13 @@ async function measureDecoding() {
 }
 
 async function measureStream() {
-  const { list } = results.corpus;
+  const { list, count } = results.corpus;
   const { webdataset } = peers;
   const source = ['--source', list, ...LIMITS, '--jobs', '2'];
   return await inTurns({
     'loader, 2 jobs': () => runLoader(list, 2),
+    'stream of samples, WAV, read by nobody': () => runStreamAlone(source, count),
+    'stream of batches, read by nobody': () => runStreamAlone([...source, '--batches'], count),
     'stream of samples, WAV': () => runStream(webdataset, 'wav', source),
     'stream of batches': () => runStream(webdataset, 'audio.npy', [...source, '--batches']),
     'stream of samples, as they are': () => runStream(webdataset, 'flac', [...source, '--format', 'raw']),
