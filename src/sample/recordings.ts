@@ -8,28 +8,28 @@ export interface RecordingFacts {
   /** Of the file, in Hz. */
   sampleRate: number;
   channels: number;
-  /** Whether any place of it is reached without decoding all that stands before. */
-  isSeekable: boolean;
 }
 
 const MAX_GROUPS = 2 ** 16;
 const MAX_CHANNELS = 255;
-const SEEKABLE = 1;
 
 /**
- * The recordings that are sampled from, in the order that they were added. 24 bytes each and the UTF-8 of the path:
- * 1,000,000 recordings under paths of 80 bytes take 104 MB.
+ * The recordings that are sampled from, in the order that they were added. 16 bytes each beside the path, which takes
+ * what a string takes, 24 bytes more than its characters: in one block of memory it would take 8, and to make a string of
+ * that for each window that is described takes a quarter of the time.
  */
 export class RecordingTable {
   readonly groups: readonly string[];
   /** The sample rates that occur, in Hz; `rateIndex` points into it. */
   readonly rates: readonly number[];
   readonly #rows: Rows;
+  readonly #paths: readonly string[];
 
-  private constructor(groups: readonly string[], rates: readonly number[], rows: Rows) {
+  private constructor(groups: readonly string[], { rates, rows, paths }: BuiltTable) {
     this.groups = groups;
     this.rates = rates;
     this.#rows = rows;
+    this.#paths = paths;
   }
 
   /**
@@ -39,20 +39,20 @@ export class RecordingTable {
   static from(groups: readonly string[], recordings: Iterable<RecordingFacts>): RecordingTable {
     const builder = new RecordingTableBuilder(groups);
     for (const recording of recordings) builder.add(recording);
-    return builder.finish((rates, rows) => new RecordingTable(groups, rates, rows));
+    return new RecordingTable(groups, builder.finish());
   }
 
   get length(): number {
-    return this.#rows.count;
+    return this.#paths.length;
   }
 
-  /** Bytes that the table holds. */
+  /** Bytes that the table holds, beside the paths. */
   get sizeBytes(): number {
-    return this.#rows.doubles.byteLength + this.#rows.paths.byteLength;
+    return this.#rows.doubles.byteLength;
   }
 
   path(file: number): string {
-    return this.#rows.paths.toString('utf8', pathStart(this.#rows, file), pathStart(this.#rows, file + 1));
+    return this.#paths[file]!;
   }
 
   /** Exact length, in frames at the recording's own rate. */
@@ -76,10 +76,6 @@ export class RecordingTable {
   group(file: number): number {
     return this.#rows.words[file * ROW_WORDS + GROUP]!;
   }
-
-  isSeekable(file: number): boolean {
-    return this.#rows.bytes[file * ROW_BYTES + FLAGS] === SEEKABLE;
-  }
 }
 
 /**
@@ -87,40 +83,38 @@ export class RecordingTable {
  * place of memory costs as much as all the reckoning.
  *
  * ```
- * bytes  0        8          16           18       20         21       22
- *        |frames  |path ends |rate index  |group   |channels  |flags   |free   24
+ * bytes  0        8          10       12        13
+ *        |frames  |rate index|group   |channels |free   16
  * ```
  */
 interface Rows {
-  count: number;
   /** Three views of the same bytes. */
   doubles: Float64Array;
   words: Uint16Array;
   bytes: Uint8Array;
-  paths: Buffer;
 }
 
-const ROW_BYTES = 24;
+interface BuiltTable {
+  rates: readonly number[];
+  rows: Rows;
+  paths: readonly string[];
+}
+
+const ROW_BYTES = 16;
 const ROW_WORDS = ROW_BYTES / 2;
 const ROW_DOUBLES = ROW_BYTES / 8;
 /** Places in a row, each counted in units of its view. */
 const FRAMES = 0;
-const PATH_END = 1;
-const RATE_INDEX = 8;
-const GROUP = 9;
-const CHANNELS = 20;
-const FLAGS = 21;
-
-/** Where a recording's path begins in `paths`, which is where that of the one before it ends. */
-function pathStart({ doubles }: Rows, file: number): number {
-  return file === 0 ? 0 : doubles[(file - 1) * ROW_DOUBLES + PATH_END]!;
-}
+const RATE_INDEX = 4;
+const GROUP = 5;
+const CHANNELS = 12;
 
 /** Grows the rows by doubling, and cuts them to size at the end. */
 class RecordingTableBuilder {
   readonly #groupCount: number;
   readonly #rateIndices = new Map<number, number>();
-  #rows = emptyRows(1024, 65_536);
+  readonly #paths: string[] = [];
+  #rows = emptyRows(1024);
 
   constructor(groups: readonly string[]) {
     if (groups.length > MAX_GROUPS) throw new RangeError(`Cannot hold ${groups.length} groups: at most ${MAX_GROUPS}`);
@@ -129,23 +123,20 @@ class RecordingTableBuilder {
 
   add(recording: RecordingFacts): void {
     this.#check(recording);
-    this.#reserve(recording.path);
-    const rows = this.#rows;
-    const file = rows.count;
-    const start = pathStart(rows, file);
-    rows.doubles[file * ROW_DOUBLES + PATH_END] = start + rows.paths.write(recording.path, start);
-    rows.doubles[file * ROW_DOUBLES + FRAMES] = recording.frames;
-    rows.words[file * ROW_WORDS + RATE_INDEX] = this.#rateIndex(recording);
-    rows.words[file * ROW_WORDS + GROUP] = recording.group;
-    rows.bytes[file * ROW_BYTES + CHANNELS] = recording.channels;
-    rows.bytes[file * ROW_BYTES + FLAGS] = recording.isSeekable ? SEEKABLE : 0;
-    rows.count += 1;
+    const file = this.#paths.length;
+    if (file * ROW_BYTES === this.#rows.bytes.length) this.#rows = resized(this.#rows, 2 * file);
+    const { doubles, words, bytes } = this.#rows;
+    doubles[file * ROW_DOUBLES + FRAMES] = recording.frames;
+    words[file * ROW_WORDS + RATE_INDEX] = this.#rateIndex(recording);
+    words[file * ROW_WORDS + GROUP] = recording.group;
+    bytes[file * ROW_BYTES + CHANNELS] = recording.channels;
+    // A copy: a string may hold on to a larger one that it is a piece of, or to the pieces that it is made of.
+    this.#paths.push(Buffer.from(recording.path).toString());
   }
 
-  finish<T>(make: (rates: readonly number[], rows: Rows) => T): T {
-    const { count } = this.#rows;
-    const rows = resized(this.#rows, count, pathStart(this.#rows, count));
-    return make([...this.#rateIndices.keys()], rows);
+  finish(): BuiltTable {
+    const paths = this.#paths;
+    return { rates: [...this.#rateIndices.keys()], rows: resized(this.#rows, paths.length), paths };
   }
 
   #check({ path, frames, sampleRate, channels, group }: RecordingFacts): void {
@@ -171,32 +162,15 @@ class RecordingTableBuilder {
     this.#rateIndices.set(sampleRate, index);
     return index;
   }
-
-  #reserve(path: string): void {
-    const { count, doubles, paths } = this.#rows;
-    const capacity = doubles.length / ROW_DOUBLES;
-    const neededBytes = pathStart(this.#rows, count) + Buffer.byteLength(path);
-    if (count < capacity && neededBytes <= paths.length) return;
-    const wanted = count < capacity ? capacity : capacity * 2;
-    this.#rows = resized(this.#rows, wanted, Math.max(paths.length, neededBytes * 1.5));
-  }
 }
 
-function emptyRows(capacity: number, pathBytes: number): Rows {
+function emptyRows(capacity: number): Rows {
   const memory = new ArrayBuffer(capacity * ROW_BYTES);
-  return {
-    count: 0,
-    doubles: new Float64Array(memory),
-    words: new Uint16Array(memory),
-    bytes: new Uint8Array(memory),
-    paths: Buffer.alloc(pathBytes),
-  };
+  return { doubles: new Float64Array(memory), words: new Uint16Array(memory), bytes: new Uint8Array(memory) };
 }
 
-function resized(old: Rows, capacity: number, pathBytes: number): Rows {
-  const rows = emptyRows(capacity, Math.ceil(pathBytes));
-  rows.count = old.count;
-  rows.bytes.set(old.bytes.subarray(0, old.count * ROW_BYTES));
-  old.paths.copy(rows.paths, 0, 0, rows.paths.length);
+function resized(old: Rows, capacity: number): Rows {
+  const rows = emptyRows(capacity);
+  rows.bytes.set(old.bytes.subarray(0, rows.bytes.length));
   return rows;
 }

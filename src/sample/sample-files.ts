@@ -166,7 +166,7 @@ function recordingsOf(list: readonly string[], table: ScanTable): RecordingTable
       const known = table.factsOf(table.find(file) ?? -1);
       if (known === undefined) continue;
       const { frames, sampleRate, channels } = known;
-      yield { path: file, group: 0, frames, sampleRate, channels, isSeekable: true };
+      yield { path: file, group: 0, frames, sampleRate, channels };
     }
   };
   return RecordingTable.from([''], facts());

@@ -78,10 +78,10 @@ async function filesOfScan(given: string | Scan): Promise<SampledFiles> {
   const states = new States();
   const facts: RecordingFacts[] = [];
   for await (const { filepath, frames, sampleRate, channels, sizeBytes, mtimeMicros } of scan.files()) {
-    facts.push({ path: filepath, group: 0, frames, sampleRate, channels, isSeekable: true });
+    facts.push({ path: filepath, group: 0, frames, sampleRate, channels });
     states.push(sizeBytes, mtimeMicros);
   }
-  return { recordings: RecordingTable.from([''], facts), stateOf: (file) => states.at(file) };
+  return { recordings: RecordingTable.from([''], facts), stateOf: states.at };
 }
 
 async function filesByPath(options: ListOptions, context: FileContext): Promise<SampledFiles> {
@@ -95,7 +95,7 @@ async function filesByPath(options: ListOptions, context: FileContext): Promise<
     const known = secondsOf(name);
     const frames = known === undefined ? 0 : wholeFrames(name, known.seconds, rate);
     if (known === undefined) unknown.push(file);
-    facts.push({ path: name, group: groupOf(file), frames, sampleRate: rate, channels: 1, isSeekable: true });
+    facts.push({ path: name, group: groupOf(file), frames, sampleRate: rate, channels: 1 });
     states.push(known?.sizeBytes ?? Number.NaN, Number.NaN);
   }
   const measured = await measureFiles(
@@ -104,10 +104,10 @@ async function filesByPath(options: ListOptions, context: FileContext): Promise<
   );
   for (const [at, { frames, sampleRate, channels, sizeBytes, mtimeMicros }] of measured.entries()) {
     const file = unknown[at] ?? 0;
-    facts[file] = { path: paths[file] ?? '', group: groupOf(file), frames, sampleRate, channels, isSeekable: true };
+    facts[file] = { path: paths[file] ?? '', group: groupOf(file), frames, sampleRate, channels };
     states.set(file, sizeBytes, mtimeMicros);
   }
-  return { recordings: RecordingTable.from(groups, facts), stateOf: (file) => states.at(file) };
+  return { recordings: RecordingTable.from(groups, facts), stateOf: states.at };
 }
 
 type ListOptions = FileOptions & Pick<OutputOptions, 'onNotice'>;
@@ -217,7 +217,8 @@ class States {
     this.#values[2 * file + 1] = mtimeMicros;
   }
 
-  at(file: number): FileState {
+  /** To be handed on by itself: a function made where files are listed would keep their list alive with it. */
+  readonly at = (file: number): FileState => {
     return { sizeBytes: this.#values[2 * file] ?? Number.NaN, mtimeMicros: this.#values[2 * file + 1] ?? Number.NaN };
-  }
+  };
 }

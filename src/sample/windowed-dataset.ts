@@ -10,7 +10,6 @@ import { LufsCache, openLufsCache } from './lufs-cache.js';
 import { findSampledFiles, placeInCache } from './sampled-files.js';
 import type { FileOptions, SampledFiles } from './sampled-files.js';
 import { placesOf } from './scan-files.js';
-import type { RecordingTable } from './recordings.js';
 import { WindowedPlan } from './windowed-plan.js';
 import type { PlannedWindow, WindowedPlanOptions } from './windowed-plan.js';
 
@@ -128,7 +127,6 @@ export class WindowSource {
   readonly #files: SampledFiles;
   readonly #output: Output;
   readonly #durationSeconds: number | string;
-  readonly #paths: Paths;
 
   /** @param group name that the order and the jitter hang on. */
   static async create(options: WindowedDatasetOptions, output: Output, group: string): Promise<WindowSource> {
@@ -155,7 +153,6 @@ export class WindowSource {
     this.plan = new WindowedPlan(files.recordings, { ...options, group, kept: filtered?.kept });
     this.loudness = filtered && reportOf(files, filtered, lufsCutoff);
     this.#files = files;
-    this.#paths = new Paths(files.recordings);
     this.#output = output;
     this.#durationSeconds = durationSeconds;
   }
@@ -177,7 +174,7 @@ export class WindowSource {
       frames,
       windowFrames,
       seeds,
-      filepath: this.#paths.at(file),
+      filepath: recordings.path(file),
       source: recordings.groups[recordings.group(file)] ?? '',
       offsetSeconds: startFrame / rate,
       audioSeconds: frames / rate,
@@ -195,25 +192,6 @@ export class WindowSource {
       filepath,
       source,
     };
-  }
-}
-
-/** Paths of so many files are decoded from their bytes once; where there are more, hardly any is asked for again soon. */
-const MAX_KEPT_PATHS = 4096;
-
-/** The paths of files. */
-class Paths {
-  readonly #recordings: RecordingTable;
-  readonly #kept: (string | undefined)[] | undefined;
-
-  constructor(recordings: RecordingTable) {
-    this.#recordings = recordings;
-    if (recordings.length <= MAX_KEPT_PATHS) this.#kept = [];
-  }
-
-  at(file: number): string {
-    if (this.#kept === undefined) return this.#recordings.path(file);
-    return (this.#kept[file] ??= this.#recordings.path(file));
   }
 }
 

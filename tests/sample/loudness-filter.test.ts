@@ -12,7 +12,7 @@ import { hashUniform } from '../support/signals.js';
 import { writeRamp } from './sampled-wavs.js';
 
 function tableOf(frames: number, sampleRate: number): RecordingTable {
-  return RecordingTable.from([''], [{ path: 'x', group: 0, frames, sampleRate, channels: 1, isSeekable: true }]);
+  return RecordingTable.from([''], [{ path: 'x', group: 0, frames, sampleRate, channels: 1 }]);
 }
 
 /** Starts that are left of one recording, one by one. */

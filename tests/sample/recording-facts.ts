@@ -11,7 +11,6 @@ export function tableOf(frames: readonly number[], sampleRate = 16_000): Recordi
       frames: count,
       sampleRate,
       channels: 1,
-      isSeekable: true,
     })),
   );
 }

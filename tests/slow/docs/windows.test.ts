@@ -48,7 +48,7 @@ describe('the diagram of docs/windows.md', () => {
     [0.5, 2],
     [0, 1],
   ])('has the slots of alpha %d', (alpha, count) => {
-    const row = { path: 'a', group: 0, frames: 40, sampleRate: 10, channels: 1, isSeekable: true };
+    const row = { path: 'a', group: 0, frames: 40, sampleRate: 10, channels: 1 };
     const slots = new SlotTable(RecordingTable.from([''], [row]), { durationSeconds: 1, alpha });
     expect(slots.length).toBe(count);
     const digits = Array.from({ length: count }, (_, slot) => {
