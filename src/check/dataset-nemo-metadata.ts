@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { errorMessage } from '../errors.js';
 import { reportDataset } from './dataset-kinds.js';
 import type { ShardRuns } from './dataset-nemo-index.js';
@@ -17,7 +17,8 @@ export async function checkMetadata(
   const file = metadata.get(manifests.at(-1)?.version ?? 0);
   if (file === undefined) return;
   const tell = (message: string): void => reportDataset(context, { kind: 'wrong_metadata', message, file });
-  let document: ReturnType<typeof parseDocument>;
+  const { parseDocument } = await import('yaml');
+  let document: Document.Parsed;
   try {
     document = parseDocument(await readFile(file, 'utf8'));
   } catch (error) {

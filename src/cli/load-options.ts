@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { InputError, UsageError, errorMessage } from '../errors.js';
 import type { BucketBins, PlanOptions } from '../load/batch-options.js';
 import type { RowFilters } from '../load/item-table.js';
@@ -192,6 +191,7 @@ async function readBinsFile(path: string): Promise<GivenBins> {
       hint: 'Give what cutroom bins prints, or the bins themselves: --bins 2.5,5,10.',
       cause,
     });
+  const { parse } = await import('yaml');
   let value: unknown;
   try {
     value = parse(await readFile(path, 'utf8'));

@@ -1,32 +1,8 @@
-import { UsageError } from '../errors.js';
-import { AudioReader } from './audio-reader.js';
-import { Augmenter } from './augment.js';
-import { BatchLimit } from './batch-limits.js';
-import { BatchMaker } from './batch-maker.js';
 import { createDecoder } from './decode-pool.js';
 import type { UtteranceDecoder } from './decode-request.js';
-import { TableDescriber } from './describe-items.js';
-import { ItemLookup } from './item-pools.js';
-import { ItemRows } from './item-rows.js';
-import type { ItemTable } from './item-table.js';
-import { Loader } from './loader.js';
+import type { Loader } from './loader.js';
 import { resolveLoaderOptions } from './loader-options.js';
-import type { LoaderOptions, LoaderSettings, LoaderWarning } from './loader-options.js';
-import { NoiseMixer } from './noise-mixer.js';
-import { noisesOfFiles, noisesOfTable } from './noise-source.js';
-import type { NoiseSource } from './noise-source.js';
-import type { DurationLimit } from './overlong.js';
-import { openSources } from './open-sources.js';
-import { createPlanner } from './plan-epochs.js';
-import { settlePlanOptions } from './plan-settings.js';
-import type { PlannerOptions } from './plan-settings.js';
-import { RawReader } from './raw-reader.js';
-import { Replacements } from './replacements.js';
-import { ShardIndexes } from './shard-indexes.js';
-import { toSourceSpec } from './source-spec.js';
-import { flattenSources } from './source-tree.js';
-import type { ExcerptDataset, SourceSpec } from './sources.js';
-import { describeLosses } from './table-warnings.js';
+import type { LoaderOptions, LoaderSettings } from './loader-options.js';
 
 /**
  * Opens sources, plans batches of all their items from the manifests alone, and decodes them when they are asked for. Each epoch has each item
@@ -38,14 +14,8 @@ import { describeLosses } from './table-warnings.js';
  */
 export async function createLoader(options: LoaderOptions): Promise<Loader> {
   const settings = resolveLoaderOptions(options);
-  // Its processes start while the manifests are read.
-  const decoder = createDecoder({ jobs: settings.jobs });
-  try {
-    return await openLoader(options, settings, decoder);
-  } catch (error) {
-    await decoder.close();
-    throw error;
-  }
+  // Its processes start while all else is loaded, and the manifests are read.
+  return await openOrClose(options, settings, createDecoder({ jobs: settings.jobs }));
 }
 
 /**
@@ -56,120 +26,20 @@ export async function createLoader(options: LoaderOptions): Promise<Loader> {
  */
 export async function createRawLoader(options: LoaderOptions): Promise<Loader> {
   const settings = { ...resolveLoaderOptions(options), rawBytes: true };
-  const reader = new RawReader();
-  try {
-    return await openLoader(options, settings, reader);
-  } catch (error) {
-    await reader.close();
-    throw error;
-  }
+  const { RawReader } = await import('./raw-reader.js');
+  return await openOrClose(options, settings, new RawReader());
 }
 
-/** The loader takes over the decoder. */
-async function openLoader(
+async function openOrClose(
   options: LoaderOptions,
   settings: LoaderSettings,
   decoder: UtteranceDecoder,
 ): Promise<Loader> {
-  const warnings = new Warnings(options.onWarning);
-  const closing = new AbortController();
-  const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
-  const shards = new ShardIndexes(options.indexes ?? 'memory', signal, (note) => warnings.add(note));
-  const spec = toSourceSpec(options.source);
-  const table = await openTable(spec, options);
-  refuseSpeedOfExcerpts(table, options);
-  const planner = createPlanner(table, plannerOptions(options, settings));
-  for (const warning of [...describeLosses(table), ...planner.warnings]) warnings.add(warning);
-  const noiseTable = await openNoiseTable(options, settings);
-  const rows = new ItemRows(table, { textField: options.textField });
-  const noiseRows = noiseTable && new ItemRows(noiseTable);
-  const noises = chooseNoises(settings, noiseTable, noiseRows, shards);
-  const lookup = new ItemLookup(table);
-  const { augment, sampleRate, rawBytes, numCopies, onItemError } = settings;
-  const hasAugmentations = augment !== undefined || (options.speeds ?? []).length > 0;
-  const maker = new BatchMaker({
-    describer: new TableDescriber(table, rows, shards, datasetsOf(spec)),
-    audio: new AudioReader(decoder, sampleRate, rawBytes),
-    speedOf: planner.speedOf,
-    durationMicrosOf: (item) => lookup.durationMicros(item),
-    limit: durationLimitOf(options, settings),
-    replacements: new Replacements(table, planner.seed),
-    augmenter: hasAugmentations ? new Augmenter(planner.seed, augment ?? {}) : undefined,
-    noises: noises && new NoiseMixer(noises, new AudioReader(decoder, sampleRate, false), sampleRate ?? 0),
-    ...{ onItemError, copies: numCopies, wantsBytes: rawBytes, sampleRate },
-  });
-  return new Loader({
-    ...{ table, planner, maker, settings, closing, signal },
-    warnings: () => warnings.all,
-    release: async () => {
-      await Promise.all([decoder.close(), rows.close(), noiseRows?.close()]);
-    },
-  });
-}
-
-async function openTable(spec: SourceSpec, options: LoaderOptions): Promise<ItemTable> {
-  const { filters, tokenizer, textField, signal, onProgress, tokenBuckets, bins } = options;
-  const needsTokens = tokenizer !== undefined || tokenBuckets !== undefined || Array.isArray(bins?.[0]);
-  return await openSources(spec, { filters, tokenizer, textField, signal, onProgress, needsTokens });
-}
-
-function plannerOptions(options: LoaderOptions, { worldSize, numCopies }: LoaderSettings): PlannerOptions {
-  return { ...options, worldSize, numCopies };
-}
-
-function durationLimitOf(options: LoaderOptions, settings: LoaderSettings): DurationLimit | undefined {
-  if (options.maxDuration === undefined && options.batchDuration === undefined) return undefined;
-  return new BatchLimit(
-    settlePlanOptions({ ...plannerOptions(options, settings), batchSize: undefined, maxSamples: undefined }),
-  );
-}
-
-/** @throws UsageError */
-function refuseSpeedOfExcerpts(table: ItemTable, { speeds = [] }: LoaderOptions): void {
-  if (speeds.length === 0 || table.leaves.every(({ excerpts }) => excerpts === undefined)) return;
-  throw new UsageError('Excerpts have one duration, and cannot be sped up', {
-    hint: 'Leave out speeds, or make a source of their recordings.',
-  });
-}
-
-/** Of each leaf of the table, in its order. */
-function datasetsOf(spec: SourceSpec): (ExcerptDataset | undefined)[] {
-  return flattenSources(spec).leaves.map((leaf) => (leaf.spec.type === 'excerpts' ? leaf.spec.dataset : undefined));
-}
-
-async function openNoiseTable(options: LoaderOptions, { augment }: LoaderSettings): Promise<ItemTable | undefined> {
-  const source = augment?.noise?.source;
-  if (source === undefined) return undefined;
-  const table = await openSources(toSourceSpec(source), { signal: options.signal });
-  if (table.rowCount > 0) return table;
-  throw new UsageError('The source of noise has no rows', { hint: 'Name a manifest, a list, or files.' });
-}
-
-function chooseNoises(
-  { augment }: LoaderSettings,
-  table: ItemTable | undefined,
-  rows: ItemRows | undefined,
-  shards: ShardIndexes,
-): NoiseSource | undefined {
-  if (table !== undefined && rows !== undefined) {
-    return noisesOfTable(table, new TableDescriber(table, rows, shards, []));
-  }
-  const files = augment?.noise?.files;
-  return files && noisesOfFiles(files);
-}
-
-/** Warnings so far, each told once. */
-class Warnings {
-  readonly all: LoaderWarning[] = [];
-  readonly #listener: LoaderOptions['onWarning'];
-
-  constructor(listener: LoaderOptions['onWarning']) {
-    this.#listener = listener;
-  }
-
-  add({ code, message, hint }: LoaderWarning): void {
-    const warning = { code, message, hint };
-    this.all.push(warning);
-    this.#listener?.(warning);
+  try {
+    const { openLoader } = await import('./open-loader.js');
+    return await openLoader(options, settings, decoder);
+  } catch (error) {
+    await decoder.close();
+    throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
-import { ItemDecoder } from './item-decoder.js';
+import type { ItemDecoder } from './item-decoder.js';
 import { ProcessDecoder } from './process-decoder.js';
 import { SampleRooms } from './sample-rooms.js';
 
@@ -29,7 +29,7 @@ export function createDecoder({ jobs, silenceMs = SILENCE_MS }: DecoderOptions):
 /** Decodes in this process. */
 class OwnDecoder implements UtteranceDecoder {
   readonly #rooms = new SampleRooms();
-  readonly #decoder = new ItemDecoder({ takeRoom: this.#rooms.take });
+  #decoder: ItemDecoder | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   /** In turns: the first batch would be ready only with those that are decoded ahead. */
@@ -44,22 +44,29 @@ class OwnDecoder implements UtteranceDecoder {
   }
 
   async #decodeAll(requests: readonly DecodeRequest[], signal: AbortSignal | undefined): Promise<DecodeOutcome[]> {
+    const decoder = (this.#decoder ??= await this.#open());
     const outcomes: DecodeOutcome[] = [];
     for (const request of requests) {
       // The codec library gives memory back only when the event loop turns.
       await setImmediate();
       signal?.throwIfAborted();
-      outcomes.push(this.#decoder.decode(request));
+      outcomes.push(decoder.decode(request));
     }
     return outcomes;
   }
 
-  close(): Promise<void> {
-    this.#decoder[Symbol.dispose]();
-    return Promise.resolve();
+  async close(): Promise<void> {
+    await this.#last;
+    this.#decoder?.[Symbol.dispose]();
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** The codec library is loaded in a process that decodes, and in no other. */
+  async #open(): Promise<ItemDecoder> {
+    const { ItemDecoder } = await import('./item-decoder.js');
+    return new ItemDecoder({ takeRoom: this.#rooms.take });
   }
 }

@@ -7,6 +7,9 @@ import { ItemFault } from '../shard/item-fault.js';
 import { isMemberAt } from '../shard/member-before.js';
 import { BLOCK_BYTES } from '../tar/header.js';
 import type { DecodeOutcome, DecodeRequest } from './decode-request.js';
+import { titleOf } from './item-crash.js';
+
+export { describeCrash } from './item-crash.js';
 
 /** Tars and files that stay open. */
 const OPEN_FILES = 64;
@@ -107,16 +110,6 @@ export class ItemDecoder implements Disposable {
   }
 }
 
-/** An item whose decoder process ended or hung at it. */
-export function describeCrash(request: DecodeRequest, how: string): DecodeOutcome {
-  return {
-    kind: 'failed',
-    reason: 'corrupt_recording',
-    message: `Cannot read ${titleOf(request)}: decoding it ${how}`,
-    hint: 'Decode the recording with another program, or leave it out.',
-  };
-}
-
 function openFile(path: string, title: string): number {
   try {
     return openSync(path, 'r');
@@ -145,10 +138,6 @@ function readAt(file: number, position: number, room: Buffer, request: Pick<Deco
     });
   }
   return room.subarray(0, filled);
-}
-
-function titleOf({ path, inside }: Pick<DecodeRequest, 'path' | 'inside'>): string {
-  return inside === undefined ? `"${path}"` : `${JSON.stringify(inside.name)} in "${path}"`;
 }
 
 function pastEnd(request: DecodeRequest): ItemFault {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Augmenter } from '#cutroom/load/augment.js';
 import { checkAugment } from '#cutroom/load/augment-options.js';
 import { amplify, guardPeak, mixNoise } from '#cutroom/load/mix-noise.js';
-import { noisesOfFiles } from '#cutroom/load/noise-source.js';
+import { noisesOfFiles } from '#cutroom/load/noise-files.js';
 import type { NoiseSource } from '#cutroom/load/noise-source.js';
 import { createSpeedOf } from '#cutroom/load/speed-of.js';
 import { FAKE_DESCRIBER, FakeDecoder, fakeLoader, tableOf } from './fake-parts.js';
