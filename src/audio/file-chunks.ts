@@ -25,24 +25,36 @@ export class FileChunks implements Disposable {
     return this.room.subarray(at, at + count);
   }
 
-  /** Reads the bytes from an offset on into `room`; answers how many of `length` there are. */
-  reach(offset: number, length: number): number {
+  /**
+   * Reads the bytes from an offset on into `room`; answers how many of `length` there are.
+   *
+   * @param keepFrom from where on bytes stay in `room`, which are to be looked at again.
+   */
+  reach(offset: number, length: number, keepFrom = offset): number {
     const at = offset - this.#start;
-    if (at >= 0 && at + length <= this.#filled) return length;
-    const size = Math.max(length, this.#chunkBytes);
-    if (this.room.length < size) this.room = Buffer.allocUnsafeSlow(size);
-    this.#start = offset;
-    for (this.#filled = 0; this.#filled < size;) {
-      const read = readSync(this.#file, this.room, this.#filled, size - this.#filled, offset + this.#filled);
-      if (read === 0) break;
-      this.#filled += read;
-    }
-    return Math.min(length, this.#filled);
+    if (at < 0 || at + length > this.#filled) this.#read(keepFrom, offset - keepFrom + length);
+    return Math.max(0, Math.min(length, this.#start + this.#filled - offset));
   }
 
   /** Where the byte of an offset that was reached stands in `room`. */
   placeOf(offset: number): number {
     return offset - this.#start;
+  }
+
+  /** Fills `room` from an offset on; what it has of that is not read again. */
+  #read(from: number, length: number): void {
+    const at = from - this.#start;
+    const kept = at >= 0 ? Math.max(0, this.#filled - at) : 0;
+    const size = Math.max(length, this.#chunkBytes);
+    const old = this.room;
+    if (old.length < size) this.room = Buffer.allocUnsafeSlow(size);
+    if (kept > 0) old.copy(this.room, 0, at, at + kept);
+    this.#start = from;
+    for (this.#filled = kept; this.#filled < size;) {
+      const read = readSync(this.#file, this.room, this.#filled, size - this.#filled, from + this.#filled);
+      if (read === 0) break;
+      this.#filled += read;
+    }
   }
 
   [Symbol.dispose](): void {

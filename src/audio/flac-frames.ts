@@ -118,10 +118,10 @@ export class FlacFrames {
 
   /** The first frame that begins between two offsets. */
   #search(from: number, limit: number): PlacedFlacFrame | undefined {
-    for (let header = this.#header(from, limit); header !== undefined;) {
+    for (let header = this.#header(from, limit, from); header !== undefined;) {
       const placed = this.#place(header.offset, header);
       if (placed !== undefined) return placed;
-      header = this.#header(header.offset + 1, limit);
+      header = this.#header(header.offset + 1, limit, header.offset + 1);
     }
     return undefined;
   }
@@ -133,18 +133,18 @@ export class FlacFrames {
     if (end > this.#totalFrames) return undefined;
     const limit = Math.min(this.#fileBytes, offset + this.#maxFrameBytes + 1);
     if (end === this.#totalFrames) return { ...frame, offset, endOffset: limit };
-    for (let next = this.#header(offset + MIN_FRAME_BYTES, limit); next !== undefined;) {
+    for (let next = this.#header(offset + MIN_FRAME_BYTES, limit, offset); next !== undefined;) {
       if (next.start === end) return { ...frame, offset, endOffset: next.offset };
-      next = this.#header(next.offset + 1, limit);
+      next = this.#header(next.offset + 1, limit, offset);
     }
     return undefined;
   }
 
-  /** The first bytes between two offsets that look like the header of a frame. */
-  #header(from: number, limit: number): (FlacFrame & { offset: number }) | undefined {
+  /** The first bytes between two offsets that look like the header of a frame; what stands from `keepFrom` on is not to be read again. */
+  #header(from: number, limit: number, keepFrom: number): (FlacFrame & { offset: number }) | undefined {
     const file = this.#file;
     for (let at = from; at < limit;) {
-      const count = file.reach(at, SEARCHED_BYTES);
+      const count = file.reach(at, SEARCHED_BYTES, keepFrom);
       const begin = file.placeOf(at);
       const end = begin + count;
       const last = Math.min(end, begin + limit - at);
