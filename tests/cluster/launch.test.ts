@@ -257,8 +257,10 @@ describe('launch()', () => {
     const engine = new FakeEngine((_task, time) => (time === 0 ? 'queued' : 'done'));
     const watching = launch(plan, optionsOf(engine));
     await until(() => engine.submitted.length === 3);
+    // It may end before the mark is known to be laid down.
+    const ended = expect(watching).rejects.toThrow('The jobs of the plan were canceled');
     await writeCancelMark(plan.folder);
-    await expect(watching).rejects.toThrow('The jobs of the plan were canceled');
+    await ended;
     expect(engine.canceled).toBe(1);
     engine.jobs.clear();
     expect(await launch(plan, optionsOf(engine))).toMatchObject({ isDone: true });
