@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
 import type { ItemDecoder } from './item-decoder.js';
 import { ProcessDecoder } from './process-decoder.js';
-import { SampleRooms } from './sample-rooms.js';
+import { SampleChunks } from './sample-chunks.js';
 
 export interface DecoderOptions {
   /** Processes that decode; 0 decodes in this one, which blocks it for the time of each item, and which a crash of the codec library ends. */
@@ -28,7 +28,7 @@ export function createDecoder({ jobs, silenceMs = SILENCE_MS }: DecoderOptions):
 
 /** Decodes in this process. */
 class OwnDecoder implements UtteranceDecoder {
-  readonly #rooms = new SampleRooms();
+  readonly #chunks = new SampleChunks();
   #decoder: ItemDecoder | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -40,7 +40,7 @@ class OwnDecoder implements UtteranceDecoder {
   }
 
   recycle(outcomes: readonly DecodeOutcome[]): void {
-    for (const outcome of outcomes) if (outcome.kind === 'decoded') this.#rooms.giveBack(outcome.samples);
+    for (const outcome of outcomes) if (outcome.kind === 'decoded') this.#chunks.giveBack(outcome.samples);
   }
 
   async #decodeAll(requests: readonly DecodeRequest[], signal: AbortSignal | undefined): Promise<DecodeOutcome[]> {
@@ -67,6 +67,6 @@ class OwnDecoder implements UtteranceDecoder {
   /** The codec library is loaded in a process that decodes, and in no other. */
   async #open(): Promise<ItemDecoder> {
     const { ItemDecoder } = await import('./item-decoder.js');
-    return new ItemDecoder({ takeRoom: this.#rooms.take });
+    return new ItemDecoder({ takeRoom: this.#chunks.take });
   }
 }

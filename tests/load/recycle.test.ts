@@ -1,6 +1,8 @@
 // Memory of batches and of samples is used again, and changes nothing of what batches hold.
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AugmentOptions } from '#cutroom/load/augment-options.js';
+import { SampleChunks } from '#cutroom/load/sample-chunks.js';
 import { SampleRooms } from '#cutroom/load/sample-rooms.js';
 import { FakeDecoder, fakeLoader, tableOf } from './fake-parts.js';
 
@@ -36,6 +38,51 @@ describe('SampleRooms', () => {
     expect(taken[0]).toBe(given[2]?.buffer);
     expect(taken[1]).toBe(given[1]?.buffer);
     expect(taken[2]).not.toBe(given[0]?.buffer);
+  });
+});
+
+describe('SampleChunks', () => {
+  it('gives no sample to two at a time, whatever is given back', () => {
+    const step = fc.record({ samples: fc.nat({ max: 400_000 }), givesBack: fc.boolean(), which: fc.nat() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const chunks = new SampleChunks();
+        const held: { room: Float32Array; mark: number }[] = [];
+        for (const [mark, { samples, givesBack, which }] of steps.entries()) {
+          const room = chunks.take(samples);
+          expect(room).toHaveLength(samples);
+          for (const at of [0, samples - 1]) if (samples > 0) room[at] = mark;
+          held.push({ room, mark });
+          if (!givesBack) continue;
+          const [given] = held.splice(which % held.length, 1);
+          for (let times = 0; times < 2; times += 1) chunks.giveBack(given?.room.subarray(0, 1) ?? room);
+        }
+        for (const { room, mark } of held) {
+          if (room.length > 0) expect([room[0], room.at(-1)]).toEqual([mark, mark]);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('uses a chunk again once all of it was given back, for items of other lengths', () => {
+    const chunks = new SampleChunks();
+    const lengths = [[700_000, 300_000], [400_000, 500_000], [1_000_000]];
+    const buffers = lengths.map((items) => {
+      const rooms = items.map((samples) => chunks.take(samples));
+      const { buffer } = chunks.take(1_000_000);
+      for (const room of rooms) chunks.giveBack(room);
+      expect(buffer).not.toBe(rooms[0]?.buffer);
+      return rooms[0]?.buffer;
+    });
+    expect(new Set(buffers).size).toBe(1);
+  });
+
+  it('leaves memory of others alone', () => {
+    const chunks = new SampleChunks();
+    const foreign = new Float32Array(10);
+    chunks.giveBack(foreign);
+    expect(chunks.take(10).buffer).not.toBe(foreign.buffer);
   });
 });
 
