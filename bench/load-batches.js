@@ -7,6 +7,8 @@ const RATE = 16_000;
 /** Places in /proc/self/stat behind the name: time of this process, and of those that it waited for, in ticks. */
 const TIMES = { from: 11, to: 15 };
 const TICKS_A_SECOND = 100;
+/** From this share of the rows on, start and first batches are behind. */
+const STEADY_FROM = 0.1;
 
 const [source, jobs, kept] = process.argv.slice(2);
 /** As a trainer does that has copied the batch to its device. */
@@ -16,11 +18,11 @@ const startSeconds = performance.now() / 1000;
 const cpuBefore = cpuSeconds();
 const loader = await createLoader({ source, maxDuration: 600, bucketCount: 30, jobs: Number(jobs) });
 const sums = { rows: 0, batches: 0, samples: 0, padded: 0 };
-let firstSeconds;
+const marks = [];
 for await (const { ids, audio, audioLengths } of loader.batches()) {
-  firstSeconds ??= performance.now() / 1000;
   sums.batches += 1;
   sums.rows += ids.length;
+  marks.push({ rows: sums.rows, seconds: performance.now() / 1000 });
   sums.samples += audioLengths.reduce((sum, length) => sum + length, 0);
   sums.padded += audio.length;
   if (handsBack) loader.recycle({ audio });
@@ -29,6 +31,7 @@ const endSeconds = performance.now() / 1000;
 await loader.close();
 const { rows, batches, samples, padded } = sums;
 if (loader.failures.count > 0) throw new Error(`${loader.failures.count} items could not be read`);
+const steady = marks.find((mark) => mark.rows >= STEADY_FROM * rows);
 console.log(
   JSON.stringify({
     rows,
@@ -38,7 +41,9 @@ console.log(
     loopSeconds: endSeconds - startSeconds,
     loopCpuSeconds: cpuSeconds() - cpuBefore,
     startSeconds,
-    firstSeconds,
+    firstSeconds: marks[0].seconds,
+    steadyRows: rows - steady.rows,
+    steadySeconds: endSeconds - steady.seconds,
   }),
 );
 

@@ -113,7 +113,9 @@ async function measureStream() {
     'loader, 2 jobs': () => runLoader(list, 2),
     'stream of samples, WAV, read by nobody': () => runStreamAlone(source, count),
     'stream of batches, read by nobody': () => runStreamAlone([...source, '--batches'], count),
-    'stream of samples, WAV': () => runStream(webdataset, 'wav', source),
+    'stream of samples, WAV, read by soundfile': () => runStream(webdataset, 'wav', source),
+    'stream of samples, WAV, read by wave and numpy': () => runStream(webdataset, 'wav/numpy', source),
+    'stream of samples, FLAC, read by soundfile': () => runStream(webdataset, 'flac', [...source, '--format', 'flac']),
     'stream of batches': () => runStream(webdataset, 'audio.npy', [...source, '--batches']),
     'stream of samples, as they are': () => runStream(webdataset, 'flac', [...source, '--format', 'raw']),
   });

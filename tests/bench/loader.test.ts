@@ -53,7 +53,8 @@ describe('makeNemoRows()', () => {
 describe('printLoaderReport()', () => {
   const took = { rows: 4000, hours: 9, batches: 60, paddingShare: 0.02, wallSeconds: 5, peakBytes: 400 * 2 ** 20 };
   const work = { ...took, loopSeconds: 4, loopCpuSeconds: 8, cpuSeconds: 9, firstSeconds: 0.9 };
-  const ours = [0, 1, 2].map((jobs) => ({ ...work, name: `loader, ${jobs} jobs` }));
+  const steady = { steadyRows: 3600, steadySeconds: 3 };
+  const ours = [0, 1, 2].map((jobs) => ({ ...work, ...steady, startSeconds: 0.2, name: `loader, ${jobs} jobs` }));
   const slow = { ...work, name: 'ATDataloader, 2 workers', loopSeconds: 14, loopCpuSeconds: undefined };
   const bare = { ...work, name: 'webdataset and soundfile', loopCpuSeconds: 7.5, cpuSeconds: 10, batches: undefined };
   const plan = { ...work, rows: 100_000, name: 'cutroom, 100,000 rows', loopSeconds: 1, paddingShare: 0.03 };
@@ -61,7 +62,11 @@ describe('printLoaderReport()', () => {
     machine: { cpu: 'A CPU', cores: 2, memoryGb: 8, kernel: '6.1', node: 'v20.19.0' },
     ...{ loadBefore: 0.12, loadAfter: 2.5, versions: { atdataset: '0.2.6' }, corpus: { count: 4000, hours: 9 } },
     decode: [...ours, slow, bare],
-    stream: [ours[2], { ...work, name: 'stream of batches', loopSeconds: 5 }],
+    stream: [
+      ours[2],
+      { ...work, name: 'stream of batches', loopSeconds: 5, steadyRows: 3600, steadySeconds: 4 },
+      { ...work, name: 'read by nobody', loopSeconds: 6, firstSeconds: undefined },
+    ],
     plan: [plan, { ...plan, name: 'lhotse, 100,000 cuts', loopSeconds: 4, paddingShare: 0.04 }],
     ranks: { oneSeconds: 0.5, manySeconds: 0.55, startSeconds: 0.5, restoreSeconds: 0.45, batch: 10_000 },
   };
@@ -74,7 +79,9 @@ describe('printLoaderReport()', () => {
     expect(text).not.toContain('0 workers');
     expect(text).toContain('| CPU of the loop, 1 jobs, of webdataset and soundfile | 1.07 | ≤ 1.2 |');
     expect(text).toContain('| CPU in all, 1 jobs, the same | 0.90 | ≤ 1.2 |');
-    expect(text).toContain('| stream of batches | 800 | 0.80 | ≥ 0.8 | 0.90 | 9.0 | 400 MB |');
+    expect(text).toContain('| loader, 2 jobs | 952 | 1.00 | 1,200 | 1.00 | – | 0.90 | 9.0 | 400 MB |');
+    expect(text).toContain('| stream of batches | 800 | 0.84 | 900 | 0.75 | ≥ 0.8 | 0.90 | 9.0 | 400 MB |');
+    expect(text).toContain('| read by nobody | 667 | 0.70 | – | – | ≥ 0.8 | – | 9.0 | 400 MB |');
     expect(text).toContain('| rows a second, of lhotse | 4.00 | ≥ 3 |');
     expect(text).toContain('| padding, of lhotse | 0.75 | ≤ 1 |');
     expect(text).toContain('| one rank of 1,024, of a world of one (0.50 s) | 1.10 | ≤ 1.2 |');
