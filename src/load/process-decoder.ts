@@ -3,8 +3,8 @@ import type { JobOutcome } from '../run/process-pool.js';
 import type { DecodeJob, DecodeResult } from './decode-job.js';
 import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
 import { DecodeSlots } from './decode-slots.js';
-import { describeCrash } from './item-decoder.js';
-import { SampleRooms } from './sample-rooms.js';
+import { describeCrash } from './item-crash.js';
+import { SampleChunks } from './sample-chunks.js';
 
 export interface ProcessDecoderOptions {
   /** How many processes. */
@@ -28,7 +28,7 @@ export class ProcessDecoder implements UtteranceDecoder {
   readonly #jobs: number;
   readonly #slots: DecodeSlots;
   readonly #pool: ProcessPool;
-  readonly #rooms = new SampleRooms();
+  readonly #chunks = new SampleChunks();
   #closing: Promise<void> | undefined;
 
   constructor({ jobs, silenceMs, program = PROGRAM }: ProcessDecoderOptions) {
@@ -49,7 +49,7 @@ export class ProcessDecoder implements UtteranceDecoder {
   }
 
   recycle(outcomes: readonly DecodeOutcome[]): void {
-    for (const outcome of outcomes) if (outcome.kind === 'decoded') this.#rooms.giveBack(outcome.samples);
+    for (const outcome of outcomes) if (outcome.kind === 'decoded') this.#chunks.giveBack(outcome.samples);
   }
 
   close(): Promise<void> {
@@ -113,8 +113,8 @@ export class ProcessDecoder implements UtteranceDecoder {
   #takeResult(slot: number, result: DecodeResult): DecodeOutcome {
     if (result.kind === 'failed') return result;
     const { sampleRate, samples: place, bytes: bytesPlace } = result;
-    const samples = this.#rooms.take(place.lengthBytes / Float32Array.BYTES_PER_ELEMENT);
-    this.#slots.read(slot, place.offsetBytes, new Uint8Array(samples.buffer, 0, place.lengthBytes));
+    const samples = this.#chunks.take(place.lengthBytes / Float32Array.BYTES_PER_ELEMENT);
+    this.#slots.read(slot, place.offsetBytes, new Uint8Array(samples.buffer, samples.byteOffset, place.lengthBytes));
     const bytes = bytesPlace && new Uint8Array(bytesPlace.lengthBytes);
     if (bytes !== undefined && bytesPlace !== undefined) this.#slots.read(slot, bytesPlace.offsetBytes, bytes);
     return { kind: 'decoded', samples, sampleRate, bytes };
