@@ -1,4 +1,3 @@
-import { encodeFlacSamples } from '../audio/flac-samples.js';
 import { encodeWavSamples } from '../audio/wav-samples.js';
 import { flattenId } from '../shard/member-id.js';
 import type { Batch } from './batch.js';
@@ -31,10 +30,10 @@ export class SampleMembers {
   }
 
   /** In the order of the batch. */
-  *of(batch: Batch): Generator<StreamMember, void, undefined> {
+  async *of(batch: Batch): AsyncGenerator<StreamMember, void, undefined> {
     for (let item = 0; item < batch.ids.length; item += 1) {
       const key = this.#keyOf(batch.ids[item]!);
-      const audio = this.#audioOf(batch, item, key);
+      const audio = await this.#audioOf(batch, item, key);
       yield audio;
       yield { name: `${key}.json`, chunks: [toJson(this.#rowOf(batch, item, audio.name))] };
     }
@@ -47,13 +46,15 @@ export class SampleMembers {
     return this.#lastKey;
   }
 
-  #audioOf(batch: Batch, item: number, key: string): StreamMember {
+  async #audioOf(batch: Batch, item: number, key: string): Promise<StreamMember> {
     if (this.#format === 'raw') return rawMember(batch, item, key);
     const { audio, audioLengths, sampleRate, shape } = batch;
     const start = item * shape[1];
     const samples = audio.subarray(start, start + audioLengths[item]!);
     const name = `${key}.${this.#format}`;
     if (this.#format === 'wav') return { name, chunks: encodeWavSamples(samples, sampleRate) };
+    // It needs the codec library, which this process has not loaded where others decode.
+    const { encodeFlacSamples } = await import('../audio/flac-samples.js');
     return { name, chunks: [encodeFlacSamples(samples, sampleRate)] };
   }
 

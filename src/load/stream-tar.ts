@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { END_OF_ARCHIVE, paddingBytes, tarHeader } from '../tar/header.js';
+import { BLOCK_BYTES, END_OF_ARCHIVE, paddingBytes, tarHeader } from '../tar/header.js';
 import type { Batch } from './batch.js';
 import type { LoaderState } from './epoch-plan.js';
 import type { Loader } from './loader.js';
@@ -72,7 +72,7 @@ export async function streamTar(loader: Loader, options: StreamTarOptions): Prom
 /** Encoding blocks: what is waiting goes out in between. */
 async function writeSamples(samples: SampleMembers, batch: Batch, { output, signal }: StreamTarOptions): Promise<void> {
   let members: StreamMember[] = [];
-  for (const member of samples.of(batch)) {
+  for await (const member of samples.of(batch)) {
     members.push(member);
     if (members.length < MEMBERS_OF_SAMPLE) continue;
     await output.write(toTar(members), signal);
@@ -93,8 +93,29 @@ async function* epochsOf(loader: Loader, { from, epochs }: StreamTarOptions): As
 }
 
 function toTar(members: readonly StreamMember[]): Uint8Array[] {
-  return members.flatMap(({ name, chunks }) => {
-    const sizeBytes = chunks.reduce((sum, { length }) => sum + length, 0);
-    return [tarHeader({ name, sizeBytes }), ...chunks, new Uint8Array(paddingBytes(sizeBytes))];
+  const chunks = members.flatMap(({ name, chunks: payload }) => {
+    const sizeBytes = payload.reduce((sum, { length }) => sum + length, 0);
+    return [tarHeader({ name, sizeBytes }), ...payload, ZEROS.subarray(0, paddingBytes(sizeBytes))];
   });
+  return joinSmall(chunks);
+}
+
+const ZEROS: Readonly<Uint8Array> = new Uint8Array(BLOCK_BYTES);
+/** A chunk of its own costs more than copying so much. */
+const SMALL_BYTES = 4096;
+
+/** Headers, rows and padding between two payloads become one chunk. */
+function joinSmall(chunks: readonly Uint8Array[]): Uint8Array[] {
+  const joined: Uint8Array[] = [];
+  let small: Uint8Array[] = [];
+  for (const chunk of chunks) {
+    if (chunk.length < SMALL_BYTES) {
+      small.push(chunk);
+      continue;
+    }
+    joined.push(Buffer.concat(small), chunk);
+    small = [];
+  }
+  joined.push(Buffer.concat(small));
+  return joined.filter(({ length }) => length > 0);
 }
