@@ -1,5 +1,5 @@
 import { CutroomError, InputError, UsageError } from '../errors.js';
-import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
+import type { DecodeOutcome, DecodeRequest, DivideRoom, UtteranceDecoder } from './decode-request.js';
 import type { DescribedAudio } from './described-item.js';
 import type { ExcerptDataset, LoadedExcerpt } from './sources.js';
 
@@ -30,10 +30,11 @@ export class AudioReader {
   /**
    * In the order of the requests.
    *
+   * @param divide places for the samples of each, which some of them may be put in
    * @throws the signal's reason.
    * @throws UsageError when a dataset gives excerpts of another rate.
    */
-  async read(requests: readonly AudioRequest[], signal: AbortSignal): Promise<AudioOutcome[]> {
+  async read(requests: readonly AudioRequest[], signal: AbortSignal, divide?: DivideRoom): Promise<AudioOutcome[]> {
     const encoded: DecodeRequest[] = [];
     const slots: number[] = [];
     const excerpts: Promise<void>[] = [];
@@ -52,9 +53,13 @@ export class AudioReader {
         );
       }
     }
+    const divideEncoded = (): Float32Array<ArrayBuffer>[] => {
+      const places = divide?.() ?? [];
+      return slots.flatMap((slot) => places[slot] ?? []);
+    };
     // All settle before anything is thrown, so that nothing goes on behind the caller's back.
     const [decoded, ...settled] = await Promise.allSettled([
-      encoded.length === 0 ? [] : this.#decoder.decode(encoded, signal),
+      encoded.length === 0 ? [] : this.#decoder.decode(encoded, signal, divide && divideEncoded),
       ...excerpts,
     ]);
     signal.throwIfAborted();

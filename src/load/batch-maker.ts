@@ -2,6 +2,7 @@ import { InputError } from '../errors.js';
 import type { AudioOutcome, AudioReader } from './audio-reader.js';
 import type { Augmenter, DecodedNoise, DrawnAugmentation } from './augment.js';
 import type { AppliedAugmentation, Batch, ItemFailure } from './batch.js';
+import { BatchRoom } from './batch-room.js';
 import { collate } from './collate.js';
 import type { CollatedItem } from './collate.js';
 import type { DescribedItem, ItemDescriber } from './described-item.js';
@@ -52,6 +53,8 @@ interface Place {
 
 type Decoded = AudioOutcome & { kind: 'decoded' };
 
+/** Durations are rounded to whole microseconds. */
+const MICROS_SLACK = 0.6;
 /** Batches that wait to be used again, at most. */
 const MAX_ROOM_BYTES = 128 * 2 ** 20;
 
@@ -60,6 +63,8 @@ export class BatchMaker {
   readonly #parts: BatchMakerParts;
   /** Exactly as large as the audio, so that its `buffer` is too as long as nothing is given back. */
   readonly #rooms = new SampleRooms({ maxBytes: MAX_ROOM_BYTES, stepSamples: 1 });
+  /** Rows whose durations are not exact have batches that are not of the length that they say. */
+  #areDurationsExact = true;
 
   constructor(parts: BatchMakerParts) {
     this.#parts = parts;
@@ -71,14 +76,16 @@ export class BatchMaker {
    * @throws InputError for an item that cannot be read, where errors are to be raised; or when a manifest cannot be read any more.
    */
   async make(planned: PlannedBatch, state: LoaderState, signal: AbortSignal): Promise<Batch> {
-    const places = await this.#read(planned, signal);
+    const room = new BatchRoom(this.#rooms, planned.items.length, this.#longestOf(planned));
+    const places = await this.#read(planned, room, signal);
     this.#failOverlong(places);
     if (this.#parts.onItemError === 'raise') raiseFirst(places);
     if (this.#parts.onItemError === 'replace') await this.#replace(places, signal);
     const failures = places.flatMap((place) => place.failures);
     const filled = places.filter((place): place is Place & { outcome: Decoded } => place.outcome.kind === 'decoded');
     const { copies, wantsBytes, sampleRate, audio } = this.#parts;
-    const collated = collate(filled.map(toCollated), copies, wantsBytes, this.#rooms.take);
+    const collated = collate(filled.map(toCollated), copies, wantsBytes, room.take);
+    if (failures.length === 0 && room.isMisjudged(collated.shape[1])) this.#areDurationsExact = false;
     audio.recycle(filled.map(({ outcome }) => outcome));
     const { augmentations, noiseFailures } = await this.#augment(filled, collated, signal);
     return {
@@ -101,15 +108,17 @@ export class BatchMaker {
     batch.audio = new Float32Array(0);
   }
 
-  async #read({ items, passes, padCount }: PlannedBatch, signal: AbortSignal): Promise<Place[]> {
-    const { describer, audio, speedOf, durationMicrosOf } = this.#parts;
+  async #read({ items, passes, padCount }: PlannedBatch, room: BatchRoom, signal: AbortSignal): Promise<Place[]> {
+    const { describer, audio, speedOf, durationMicrosOf, copies } = this.#parts;
     if (items.length === 0) return [];
     const described = await describer.describe([...items]);
     const wanted = described.map((description, at) => ({
       audio: description.audio,
       speed: speedOf(items[at]!, passes[at] ?? 0),
     }));
-    const outcomes = await audio.read(wanted, signal);
+    // What a row says may be far from what there is.
+    const isDivided = this.#areDurationsExact && copies === 1 && room.sizeBytes <= MAX_ROOM_BYTES;
+    const outcomes = await audio.read(wanted, signal, isDivided ? room.divide : undefined);
     return described.map((description, at) => {
       const outcome = outcomes[at]!;
       const item = items[at]!;
@@ -125,6 +134,14 @@ export class BatchMaker {
         failures: outcome.kind === 'failed' ? [failureOf(description, outcome)] : [],
       };
     });
+  }
+
+  /** Samples of the longest item, if durations of the rows are exact but for the microsecond that they are rounded to. */
+  #longestOf({ items, passes }: PlannedBatch): number {
+    const { speedOf, durationMicrosOf, sampleRate } = this.#parts;
+    const micros = Array.from(items, (item, at) => atSpeed(durationMicrosOf(item), speedOf(item, passes[at] ?? 0)));
+    const most = micros.reduce((longest, own) => Math.max(longest, own), 0);
+    return Math.ceil(((most - MICROS_SLACK) * (sampleRate ?? 0)) / 1e6);
   }
 
   #failOverlong(places: readonly Place[]): void {

@@ -31,22 +31,23 @@ export interface Collated {
  * ```
  *
  * @param wantsBytes whether `bytes` is there at all
- * @param takeRoom gives the memory of `audio`, which may hold anything
+ * @param takeRoom gives the memory of `audio`, which may hold anything, and items at their places
  */
 export function collate(
   items: readonly CollatedItem[],
   copies: number,
   wantsBytes: boolean,
-  takeRoom: (samples: number) => Float32Array<ArrayBuffer>,
+  takeRoom: (count: number, longest: number) => Float32Array<ArrayBuffer>,
 ): Collated {
   const count = items.length * copies;
   const longest = items.reduce((most, { samples }) => Math.max(most, samples.length), 0);
-  const audio = takeRoom(count * longest);
+  const audio = takeRoom(count, longest);
   const audioLengths = new Int32Array(count);
   for (let place = 0; place < count; place += 1) {
     const { samples } = items[place % items.length]!;
     const start = place * longest;
-    audio.set(samples, start);
+    const room = audio.subarray(start, start + samples.length);
+    if (samples.buffer !== room.buffer || samples.byteOffset !== room.byteOffset) room.set(samples);
     audio.fill(0, start + samples.length, start + longest);
     audioLengths[place] = samples.length;
   }

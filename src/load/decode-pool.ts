@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
+import type { TakeRoom } from '../audio/mono-span.js';
+import type { DecodeOutcome, DecodeRequest, DivideRoom, UtteranceDecoder } from './decode-request.js';
 import type { ItemDecoder } from './item-decoder.js';
 import { ProcessDecoder } from './process-decoder.js';
 import { SampleChunks } from './sample-chunks.js';
@@ -30,11 +31,13 @@ export function createDecoder({ jobs, silenceMs = SILENCE_MS }: DecoderOptions):
 class OwnDecoder implements UtteranceDecoder {
   readonly #chunks = new SampleChunks();
   #decoder: ItemDecoder | undefined;
+  /** For the item that is being decoded. */
+  #place: Float32Array<ArrayBuffer> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   /** In turns: the first batch would be ready only with those that are decoded ahead. */
-  decode(requests: readonly DecodeRequest[], signal?: AbortSignal): Promise<DecodeOutcome[]> {
-    const own = this.#last.then(() => this.#decodeAll(requests, signal));
+  decode(requests: readonly DecodeRequest[], signal?: AbortSignal, divide?: DivideRoom): Promise<DecodeOutcome[]> {
+    const own = this.#last.then(() => this.#decodeAll(requests, signal, divide));
     this.#last = own.catch(() => undefined);
     return own;
   }
@@ -43,13 +46,20 @@ class OwnDecoder implements UtteranceDecoder {
     for (const outcome of outcomes) if (outcome.kind === 'decoded') this.#chunks.giveBack(outcome.samples);
   }
 
-  async #decodeAll(requests: readonly DecodeRequest[], signal: AbortSignal | undefined): Promise<DecodeOutcome[]> {
+  async #decodeAll(
+    requests: readonly DecodeRequest[],
+    signal: AbortSignal | undefined,
+    divide: DivideRoom | undefined,
+  ): Promise<DecodeOutcome[]> {
+    signal?.throwIfAborted();
+    const places = divide?.();
     const decoder = (this.#decoder ??= await this.#open());
     const outcomes: DecodeOutcome[] = [];
-    for (const request of requests) {
+    for (const [at, request] of requests.entries()) {
       // The codec library gives memory back only when the event loop turns.
       await setImmediate();
       signal?.throwIfAborted();
+      this.#place = places?.[at];
       outcomes.push(decoder.decode(request));
     }
     return outcomes;
@@ -64,9 +74,15 @@ class OwnDecoder implements UtteranceDecoder {
     await this.close();
   }
 
+  /** All of the place, where that will do: how many samples come is not always known from the start. */
+  readonly #takeRoom: TakeRoom = (samples) => {
+    const place = this.#place;
+    return place !== undefined && samples <= place.length ? place : this.#chunks.take(samples);
+  };
+
   /** The codec library is loaded in a process that decodes, and in no other. */
   async #open(): Promise<ItemDecoder> {
     const { ItemDecoder } = await import('./item-decoder.js');
-    return new ItemDecoder({ takeRoom: this.#chunks.take });
+    return new ItemDecoder({ takeRoom: this.#takeRoom });
   }
 }

@@ -26,10 +26,16 @@ export type DecodeOutcome =
     }
   | { kind: 'failed'; reason: string; message: string; hint: string | undefined };
 
+/** Memory for the samples of each request, in their order. */
+export type DivideRoom = () => readonly Float32Array<ArrayBuffer>[];
+
 /** Decodes requests, several processes at once; the outcomes in the order of the requests. Never rejects for the fault of an item. */
 export interface UtteranceDecoder extends AsyncDisposable {
-  /** @throws the signal's reason. */
-  decode(requests: readonly DecodeRequest[], signal?: AbortSignal): Promise<DecodeOutcome[]>;
+  /**
+   * @param divide gives a place for the samples of each request, which those that fit may be put in; called once, when decoding begins, or never.
+   * @throws the signal's reason.
+   */
+  decode(requests: readonly DecodeRequest[], signal?: AbortSignal, divide?: DivideRoom): Promise<DecodeOutcome[]>;
   /** Takes back the samples of outcomes that nobody looks at any more: their memory is used for the next ones, which spares a tenth of the work. */
   recycle?(outcomes: readonly DecodeOutcome[]): void;
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import { Augmenter } from '#cutroom/load/augment.js';
 import type { AugmentOptions } from '#cutroom/load/augment-options.js';
 import { BatchMaker } from '#cutroom/load/batch-maker.js';
 import type { OnItemError } from '#cutroom/load/batch-maker.js';
-import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from '#cutroom/load/decode-request.js';
+import type { DecodeOutcome, DecodeRequest, DivideRoom, UtteranceDecoder } from '#cutroom/load/decode-request.js';
 import type { DescribedItem, ItemDescriber } from '#cutroom/load/described-item.js';
 import type { EpochPlan, LoaderState, PlanReport } from '#cutroom/load/epoch-plan.js';
 import type { ItemTable } from '#cutroom/load/item-table.js';
@@ -60,6 +60,9 @@ export class FakeDecoder implements UtteranceDecoder {
   isClosed = false;
   /** Answers without waiting. */
   isInstant = false;
+  /** Puts samples where they will lie in their batch, as far as they fit. */
+  usesPlaces = false;
+  placedCount = 0;
   readonly #bad: ReadonlySet<number>;
   readonly #samplesOf: (item: number) => number;
 
@@ -68,14 +71,19 @@ export class FakeDecoder implements UtteranceDecoder {
     this.#samplesOf = samplesOf;
   }
 
-  async decode(requests: readonly DecodeRequest[], signal?: AbortSignal): Promise<DecodeOutcome[]> {
+  async decode(
+    requests: readonly DecodeRequest[],
+    signal?: AbortSignal,
+    divide?: DivideRoom,
+  ): Promise<DecodeOutcome[]> {
     this.requests.push(...requests);
     this.running += 1;
     this.mostRunning = Math.max(this.mostRunning, this.running);
     if (!this.isInstant) await new Promise((resolve) => setTimeout(resolve, this.requests.length % 3));
     this.running -= 1;
     signal?.throwIfAborted();
-    return requests.map((request) => this.#outcome(request));
+    const places = this.usesPlaces ? divide?.() : undefined;
+    return requests.map((request, at) => this.#place(this.#outcome(request), places?.[at]));
   }
 
   close(): Promise<void> {
@@ -85,6 +93,14 @@ export class FakeDecoder implements UtteranceDecoder {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #place(outcome: DecodeOutcome, place: Float32Array<ArrayBuffer> | undefined): DecodeOutcome {
+    if (outcome.kind === 'failed' || place === undefined || place.length < outcome.samples.length) return outcome;
+    place.fill(9);
+    place.set(outcome.samples);
+    this.placedCount += 1;
+    return { ...outcome, samples: place.subarray(0, outcome.samples.length) };
   }
 
   #outcome({ path, span, sampleRate, speed, wantsBytes }: DecodeRequest): DecodeOutcome {

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { AugmentOptions } from '#cutroom/load/augment-options.js';
 import { SampleChunks } from '#cutroom/load/sample-chunks.js';
 import { SampleRooms } from '#cutroom/load/sample-rooms.js';
+import type { ItemTable } from '#cutroom/load/item-table.js';
 import { FakeDecoder, fakeLoader, tableOf } from './fake-parts.js';
+import type { FakeLoaderOptions } from './fake-parts.js';
 
 describe('SampleRooms', () => {
   it('gives no room to two at a time', () => {
@@ -83,6 +85,48 @@ describe('SampleChunks', () => {
     const foreign = new Float32Array(10);
     chunks.giveBack(foreign);
     expect(chunks.take(10).buffer).not.toBe(foreign.buffer);
+  });
+});
+
+describe('a batch whose items are decoded into its memory', () => {
+  /** Item k has k % 5 + 1 samples of 1,000 Hz. */
+  const exact = tableOf(Array.from({ length: 40 }, (_, item) => ((item % 5) + 1) / 1000));
+  const tooLong = tableOf(Array.from({ length: 40 }, () => 1));
+  const endless = tableOf(Array.from({ length: 40 }, () => 1e9));
+  const tooShort = tableOf(Array.from({ length: 40 }, () => 0.002));
+
+  async function batchesOf(table: ItemTable, options: FakeLoaderOptions, usesPlaces: boolean) {
+    const decoder = new FakeDecoder([3, 20, 21]);
+    decoder.usesPlaces = usesPlaces;
+    await using loader = fakeLoader(table, decoder, { size: 4, ...options });
+    const batches = [];
+    for await (const { audio, shape, audioLengths, ids } of loader.batches()) {
+      expect(audio.buffer.byteLength).toBe(audio.byteLength);
+      batches.push({ audio: [...audio], shape, audioLengths: [...audioLengths], ids });
+    }
+    return { batches, placedCount: decoder.placedCount };
+  }
+
+  const cases = [
+    { durations: 'exact', table: exact, leastPlaced: 37 },
+    { durations: 'too long', table: tooLong, leastPlaced: 3 },
+    { durations: 'too short', table: tooShort, leastPlaced: 1 },
+    { durations: 'beyond all memory', table: endless, leastPlaced: 0 },
+  ];
+  it.each(cases)('holds the same where durations are $durations', async ({ table, leastPlaced }) => {
+    for (const options of [{ onItemError: 'drop' }, { onItemError: 'replace' }, { speeds: [0.5, 1, 2] }] as const) {
+      const { batches, placedCount } = await batchesOf(table, options, true);
+      const apart = await batchesOf(table, options, false);
+      expect(batches).toEqual(apart.batches);
+      expect(placedCount).toBeGreaterThanOrEqual('speeds' in options ? Math.min(1, leastPlaced) : leastPlaced);
+      expect(apart.placedCount).toBe(0);
+    }
+  });
+
+  it('is not one of several copies', async () => {
+    const { batches, placedCount } = await batchesOf(exact, { copies: 2 }, true);
+    expect(batches).toEqual((await batchesOf(exact, { copies: 2 }, false)).batches);
+    expect(placedCount).toBe(0);
   });
 });
 
