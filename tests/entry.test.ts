@@ -18,8 +18,8 @@ function loadedWith(file: string, files = new Set<string>(), packages = new Set<
 }
 
 describe('the entry', () => {
-  it('loads no package before it is needed', () => {
-    const packages = [...loadedWith(path.join(DIST, 'index.js'))];
+  it.each(['index.js', 'load/create-loader.js', 'load/open-loader.js'])('%s loads no package at once', (name) => {
+    const packages = [...loadedWith(path.join(DIST, name))];
     expect(packages).toContain('node:path');
     expect(packages.filter((loaded) => !loaded.startsWith('node:'))).toEqual([]);
   });

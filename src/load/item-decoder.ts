@@ -9,8 +9,6 @@ import { BLOCK_BYTES } from '../tar/header.js';
 import type { DecodeOutcome, DecodeRequest } from './decode-request.js';
 import { titleOf } from './item-crash.js';
 
-export { describeCrash } from './item-crash.js';
-
 /** Tars and files that stay open. */
 const OPEN_FILES = 64;
 /** Room for larger members is given back. */
