@@ -1,8 +1,6 @@
 import { UsageError } from '../errors.js';
 import type { ExcerptsSource } from '../load/sources.js';
-import { createBalancedDataset } from '../sample/balanced-dataset.js';
 import type { OutputOptions } from '../sample/excerpt-dataset.js';
-import { createWindowedDataset } from '../sample/windowed-dataset.js';
 import { collectGroups } from './sample-values.js';
 import type { WindowFlags } from './window-flags.js';
 
@@ -53,6 +51,7 @@ export async function openWindows(flags: WindowFlags, setting: WindowSetting): P
     signal: setting.signal,
     onNotice: setting.onNotice,
   };
+  // Datasets load the codec library, which nothing else in a command that streams needs.
   return await (group === undefined ? openPlain(flags, setting, output) : openGroups(flags, setting, output));
 }
 
@@ -69,6 +68,7 @@ async function openPlain(
   output: OutputSetting,
 ): Promise<OpenedWindows> {
   if (flags.weight !== undefined) throw new UsageError('--weight is given, and there are no groups');
+  const { createWindowedDataset } = await import('../sample/windowed-dataset.js');
   const dataset = await createWindowedDataset({
     ...output,
     ...windowOptions(flags),
@@ -93,6 +93,7 @@ async function openGroups(
   output: OutputSetting,
 ): Promise<OpenedWindows> {
   const { sources, weights } = collectGroups(flags.group ?? [], flags.weight ?? []);
+  const { createBalancedDataset } = await import('../sample/balanced-dataset.js');
   const dataset = await createBalancedDataset({
     ...output,
     sources,
