@@ -8,6 +8,7 @@ import { MonoResamplers, MonoSpan } from './mono-span.js';
 import type { TakeRoom } from './mono-span.js';
 import { openBlockSource } from './open-block-source.js';
 import { checkFile } from './open-recording.js';
+import { Pcm16Copier } from './pcm16-copier.js';
 import { PacketIndexes } from './packet-indexes.js';
 import { SequentialSource } from './sequential-source.js';
 import { SpooledFile } from './spooled-file.js';
@@ -24,12 +25,16 @@ export interface UtteranceWish {
   sampleRate: number | null;
   /** Faster is shorter, as if the recording's rate were so much higher; 1 changes nothing. */
   speed: number;
+  /** Whether samples of 16 bits may come as they are, where nothing of them is changed. Default false. */
+  takesPcm16?: boolean;
 }
 
 /** What was decoded. */
 export interface UtteranceSamples {
   /** Mono, the average of all channels, full scale 1. Empty where the audio ends at the span's start or before it. */
   samples: Float32Array<ArrayBuffer>;
+  /** In place of `samples`, where they were wished for as they are; they hold until the next call only. */
+  pcm16?: Int16Array;
   /** Hz. */
   sampleRate: number;
 }
@@ -54,11 +59,13 @@ const INDEX_BYTES = 64 * 2 ** 20;
 export class UtteranceReader implements Disposable {
   readonly #flacs = new FlacDecoders();
   readonly #wavs = new WavBlocks();
+  readonly #copier = new Pcm16Copier();
   readonly #resamplers = new MonoResamplers();
   readonly #indexes = new PacketIndexes(INDEX_BYTES, undefined);
   readonly #sources = new Map<string, BlockSource>();
   readonly #takeRoom: TakeRoom;
   #room = new Float32Array(0);
+  #pcm16Room = new Int16Array(0);
 
   constructor({
     isRoomReused = false,
@@ -103,15 +110,32 @@ export class UtteranceReader implements Disposable {
     this.#sources.clear();
     this.#resamplers[Symbol.dispose]();
     this.#wavs[Symbol.dispose]();
+    this.#copier[Symbol.dispose]();
     this.#flacs[Symbol.dispose]();
   }
 
   /** Undefined for what has no way of its own, and for what is not as it should be. */
   #readKnown(bytes: Buffer, wish: UtteranceWish): UtteranceSamples | undefined {
     const flac = readFlacHead(bytes);
-    if (flac !== undefined) return this.#readFlac(bytes, flac, wish);
+    if (flac !== undefined) return this.#readFlacAsIs(bytes, flac, wish) ?? this.#readFlac(bytes, flac, wish);
     const wav = readWavBytes(bytes);
     return wav && this.#readWav(wav, wish);
+  }
+
+  /** Undefined where the samples are not to be had as they are. */
+  #readFlacAsIs(bytes: Buffer, head: FlacHead, wish: UtteranceWish): UtteranceSamples | undefined {
+    const { channels, bitsPerSample, sampleRate, totalFrames } = head;
+    const isPcm16 = channels === 1 && bitsPerSample <= 16 && wish.span === undefined;
+    if (!isPcm16 || !isTakenAsIs(wish, sampleRate) || totalFrames > bytes.length * MAX_FRAMES_A_BYTE) return undefined;
+    if (this.#pcm16Room.length < totalFrames) this.#pcm16Room = new Int16Array(totalFrames);
+    const room = this.#pcm16Room;
+    let isWhole = true;
+    const decoded = this.#flacs.decode(bytes, head, (block, start, frames) => {
+      isWhole &&= this.#copier.copy(block, sampleRate, frames, room, start);
+      return !isWhole;
+    });
+    if (decoded === undefined || !isWhole) return undefined;
+    return { samples: NO_SAMPLES, pcm16: room.subarray(0, decoded), sampleRate };
   }
 
   #readFlac(bytes: Buffer, head: FlacHead, wish: UtteranceWish): UtteranceSamples | undefined {
@@ -125,6 +149,9 @@ export class UtteranceReader implements Disposable {
       const { firstFrame, endFrame } = frameSpan(wish.span, wav.sampleRate);
       const end = Math.min(endFrame, wav.frames);
       const first = Math.min(firstFrame, end);
+      if (isTakenAsIs(wish, wav.sampleRate)) {
+        return { samples: NO_SAMPLES, pcm16: asPcm16(wav.pcm, first, end - first), sampleRate: wav.sampleRate };
+      }
       const samples = this.#takeRoom(end - first).subarray(0, end - first);
       return { samples: takePcm16(wav.pcm, first, samples), sampleRate: wav.sampleRate };
     }
@@ -173,13 +200,24 @@ export class UtteranceReader implements Disposable {
 }
 
 const FULL_SCALE = 1 / 32_768;
+const NO_SAMPLES = new Float32Array(0);
+/** A header that promises more is not to be given room for: silence of the largest blocks takes 11 bytes each. */
+const MAX_FRAMES_A_BYTE = 6000;
+
+function isTakenAsIs({ takesPcm16 = false, sampleRate, speed }: UtteranceWish, ownRate: number): boolean {
+  return takesPcm16 && speed === 1 && (sampleRate ?? ownRate) === ownRate;
+}
+
+/** 16-bit samples where they lie, if that is a place for such. */
+function asPcm16(pcm: Buffer, first: number, count: number): Int16Array {
+  const from = pcm.byteOffset + 2 * first;
+  if (from % 2 === 0) return new Int16Array(pcm.buffer, from, count);
+  return new Int16Array(new Uint8Array(pcm.subarray(2 * first, 2 * (first + count))).buffer);
+}
 
 /** Takes 16-bit samples as floats: exact, for the factor is a power of two. */
 function takePcm16(pcm: Buffer, first: number, into: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
-  const from = pcm.byteOffset + 2 * first;
-  const isAligned = from % 2 === 0;
-  const bytes = isAligned ? pcm.buffer : new Uint8Array(pcm.subarray(2 * first, 2 * (first + into.length))).buffer;
-  into.set(new Int16Array(bytes, isAligned ? from : 0, into.length));
+  into.set(asPcm16(pcm, first, into.length));
   for (let at = 0; at < into.length; at += 1) into[at] = (into[at] ?? 0) * FULL_SCALE;
   return into;
 }

@@ -2,20 +2,23 @@ const RIFF_HEAD_BYTES = 12;
 const PCM_TAG = 1;
 const FLOAT_TAG = 3;
 const FULL_SCALE = 32_768;
-/** Above it the 32-bit sizes of RIFF do not hold the file. */
-const MAX_DATA_BYTES = 0xffff_ff00;
+/** Above it, as floats, the 32-bit sizes of RIFF do not hold the file. */
+const MAX_SAMPLES = 0xffff_ff00 / Float32Array.BYTES_PER_ELEMENT;
 
 /**
  * A mono WAV that holds samples exactly: of 16 bits where each of them is a whole number of 1 / 32,768 that they reach, else of 32-bit floats.
  * Source: Multimedia Programming Interface 1.0, "Waveform Audio File Format"; for floats its format tag 3, with a `fact` chunk.
  *
- * @param samples are taken over: the file's own lie in their memory.
+ * @param samples are taken over: the file's own lie in their memory. Those of 16 bits are left as they are.
  * @returns header and samples, which are one behind the other.
  * @throws {RangeError} when the file would be larger than a WAV can be.
  */
-export function encodeWavSamples(samples: Float32Array, sampleRate: number): [header: Buffer, data: Uint8Array] {
-  if (samples.byteLength > MAX_DATA_BYTES) throw new RangeError('A WAV cannot hold more than 4 GiB of audio');
-  const integers = toIntegers(samples);
+export function encodeWavSamples(
+  samples: Float32Array | Int16Array,
+  sampleRate: number,
+): [header: Buffer, data: Uint8Array] {
+  if (samples.length > MAX_SAMPLES) throw new RangeError('A WAV cannot hold more than 4 GiB of audio');
+  const integers = samples instanceof Int16Array ? samples : toIntegers(samples);
   if (integers === undefined) return [wavHeader(FLOAT_TAG, 4, samples.length, sampleRate), bytesOf(samples)];
   return [wavHeader(PCM_TAG, 2, samples.length, sampleRate), bytesOf(integers)];
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { InputError, UsageError } from '../errors.js';
 import type { PlanOptions } from '../load/batch-options.js';
-import { createLoader, createRawLoader } from '../load/create-loader.js';
+import { createEncodingLoader, createLoader, createRawLoader } from '../load/create-loader.js';
 import type { LoaderState } from '../load/epoch-plan.js';
 import type { Loader } from '../load/loader.js';
 import type { LoaderOptions } from '../load/loader-options.js';
@@ -60,7 +60,7 @@ export async function runStream(context: CliContext, flags: StreamFlags, paths: 
         : await readLoadRequest(flags, paths, [windows.source]);
     for (const notice of request.notices) line.note(`note: ${notice}`);
     const options = await loaderOptions(context, flags, request, plan, windows, others, line);
-    await using loader = await openLoader(flags.format === 'raw', {
+    await using loader = await openLoader(flags, {
       ...options,
       signal: context.signal,
       onWarning: ({ message, hint }) => warn(hint === undefined ? message : `${message}\nhint: ${hint}`),
@@ -196,9 +196,10 @@ async function loaderOptions(
   };
 }
 
-async function openLoader(isRaw: boolean, options: LoaderOptions): Promise<Loader> {
+async function openLoader({ batches, format = 'wav' }: StreamFlags, options: LoaderOptions): Promise<Loader> {
   try {
-    return await (isRaw ? createRawLoader(options) : createLoader(options));
+    if (batches) return await createLoader(options);
+    return await (format === 'raw' ? createRawLoader(options) : createEncodingLoader(options, format));
   } catch (error) {
     throw toFlagNames(error);
   }

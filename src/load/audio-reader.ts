@@ -76,6 +76,10 @@ export class AudioReader {
     this.#decoder.recycle?.(outcomes);
   }
 
+  recycleBytes(bytes: readonly (Uint8Array | undefined)[]): void {
+    this.#decoder.recycleBytes?.(bytes);
+  }
+
   async #readExcerpt(dataset: ExcerptDataset, index: number): Promise<AudioOutcome> {
     let excerpt: LoadedExcerpt | undefined;
     try {

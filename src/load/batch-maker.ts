@@ -5,6 +5,7 @@ import type { AppliedAugmentation, Batch, ItemFailure } from './batch.js';
 import { BatchRoom } from './batch-room.js';
 import { collate } from './collate.js';
 import type { CollatedItem } from './collate.js';
+import { countSamples } from './decode-request.js';
 import type { DescribedItem, ItemDescriber } from './described-item.js';
 import type { LoaderState, PlannedBatch } from './epoch-plan.js';
 import { failureOf } from './item-failure.js';
@@ -102,9 +103,10 @@ export class BatchMaker {
     };
   }
 
-  /** Takes back the memory of a batch's audio. */
-  recycle(batch: Pick<Batch, 'audio'>): void {
+  /** Takes back the memory of a batch's audio, and of bytes that were encoded for it. */
+  recycle(batch: Pick<Batch, 'audio'> & Partial<Pick<Batch, 'bytes'>>): void {
     this.#rooms.giveBack(batch.audio);
+    if (batch.bytes !== undefined) this.#parts.audio.recycleBytes(batch.bytes);
     batch.audio = new Float32Array(0);
   }
 
@@ -215,8 +217,16 @@ function toCollated({ described, outcome, speed }: Place & { outcome: Decoded })
   const { text, id, row, source, audio } = described;
   // Bytes of a whole file are not those of the span that the item is.
   const isWhole = audio.kind === 'encoded' && audio.place.span === undefined && speed === 1;
-  const bytes = isWhole ? outcome.bytes : undefined;
-  return { samples: outcome.samples, text, id, row: { ...outcome.facts, ...row }, source, bytes };
+  const bytes = isWhole || outcome.encodedSamples !== undefined ? outcome.bytes : undefined;
+  return {
+    samples: outcome.samples,
+    sampleCount: countSamples(outcome),
+    text,
+    id,
+    row: { ...outcome.facts, ...row },
+    source,
+    bytes,
+  };
 }
 
 /** @throws InputError for the first item that could not be read. */

@@ -1,6 +1,8 @@
 /** One item of a batch, decoded. */
 export interface CollatedItem {
   samples: Float32Array;
+  /** How long it is: `samples` are none where they were encoded. */
+  sampleCount: number;
   text: string;
   id: string;
   row: Readonly<Record<string, unknown>>;
@@ -44,12 +46,12 @@ export function collate(
   const audio = takeRoom(count, longest);
   const audioLengths = new Int32Array(count);
   for (let place = 0; place < count; place += 1) {
-    const { samples } = items[place % items.length]!;
+    const { samples, sampleCount } = items[place % items.length]!;
     const start = place * longest;
     const room = audio.subarray(start, start + samples.length);
     if (samples.buffer !== room.buffer || samples.byteOffset !== room.byteOffset) room.set(samples);
     audio.fill(0, start + samples.length, start + longest);
-    audioLengths[place] = samples.length;
+    audioLengths[place] = sampleCount;
   }
   const ofAll = <T>(field: (item: CollatedItem) => T): T[] => {
     const values = items.map((item) => field(item));

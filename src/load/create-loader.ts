@@ -1,5 +1,5 @@
 import { createDecoder } from './decode-pool.js';
-import type { UtteranceDecoder } from './decode-request.js';
+import type { EncodedFormat, UtteranceDecoder } from './decode-request.js';
 import type { Loader } from './loader.js';
 import { resolveLoaderOptions } from './loader-options.js';
 import type { LoaderOptions, LoaderSettings } from './loader-options.js';
@@ -28,6 +28,19 @@ export async function createRawLoader(options: LoaderOptions): Promise<Loader> {
   const settings = { ...resolveLoaderOptions(options), rawBytes: true };
   const { RawReader } = await import('./raw-reader.js');
   return await openOrClose(options, settings, new RawReader());
+}
+
+/**
+ * The same of items that are encoded anew, as files of mono audio (`bytes` of a batch) of which `audio` then holds nothing. Where they cannot be
+ * encoded by processes, `audio` holds them: without processes, of items of a dataset, or with `augment`.
+ *
+ * @throws as `createLoader` does.
+ */
+export async function createEncodingLoader(options: LoaderOptions, format: EncodedFormat): Promise<Loader> {
+  const settings = resolveLoaderOptions(options);
+  if (settings.jobs === 0 || settings.augment !== undefined) return await createLoader(options);
+  const decoder = createDecoder({ jobs: settings.jobs, encodeAs: format });
+  return await openOrClose(options, { ...settings, rawBytes: true }, decoder);
 }
 
 async function openOrClose(

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { TakeRoom } from '../audio/mono-span.js';
-import type { DecodeOutcome, DecodeRequest, DivideRoom, UtteranceDecoder } from './decode-request.js';
+import type { DecodeOutcome, DecodeRequest, DivideRoom, EncodedFormat, UtteranceDecoder } from './decode-request.js';
 import type { ItemDecoder } from './item-decoder.js';
 import { ProcessDecoder } from './process-decoder.js';
 import { SampleChunks } from './sample-chunks.js';
@@ -10,6 +10,8 @@ export interface DecoderOptions {
   jobs: number;
   /** A process that works on one item for longer counts as hung, in milliseconds. Default 300,000. */
   silenceMs?: number | undefined;
+  /** What processes encode samples as; one that decodes by itself does not. */
+  encodeAs?: EncodedFormat | undefined;
 }
 
 /** Longer than the first pass over a recording of many hours. */
@@ -20,11 +22,11 @@ const SILENCE_MS = 300_000;
  *
  * @throws {RangeError} when the number of jobs is no whole number from 0 on.
  */
-export function createDecoder({ jobs, silenceMs = SILENCE_MS }: DecoderOptions): UtteranceDecoder {
+export function createDecoder({ jobs, silenceMs = SILENCE_MS, encodeAs }: DecoderOptions): UtteranceDecoder {
   if (!Number.isSafeInteger(jobs) || jobs < 0) {
     throw new RangeError(`jobs must be a whole number from 0 on, not ${jobs}`);
   }
-  return jobs === 0 ? new OwnDecoder() : new ProcessDecoder({ jobs, silenceMs });
+  return jobs === 0 ? new OwnDecoder() : new ProcessDecoder({ jobs, silenceMs, encodeAs });
 }
 
 /** Decodes in this process. */

@@ -1,7 +1,9 @@
 // The program of a process that decodes utterances for the process that started it.
 import { setImmediate } from 'node:timers/promises';
+import { encodeWavSamples } from '../audio/wav-samples.js';
 import { serveJobs } from '../run/pool-child.js';
 import type { DecodeJob, DecodeResult, SlotPlace } from './decode-job.js';
+import type { DecodeRequest, EncodedFormat } from './decode-request.js';
 import { SlotWriter } from './decode-slots.js';
 import { ItemDecoder } from './item-decoder.js';
 
@@ -10,23 +12,13 @@ const REPORT_MS = 5000;
 
 const decoder = new ItemDecoder({ isRoomReused: true });
 
-serveJobs<DecodeJob>(async ({ slot, requests }, report) => {
+serveJobs<DecodeJob>(async ({ slot, requests, encodeAs }, report) => {
   let reportedMs = performance.now();
   const writer = new SlotWriter(slot);
   const results: DecodeResult[] = [];
   for (const [item, request] of requests.entries()) {
     writer.noteProgress(item);
-    const outcome = decoder.decode(request);
-    results.push(
-      outcome.kind === 'failed'
-        ? outcome
-        : {
-            kind: 'decoded',
-            sampleRate: outcome.sampleRate,
-            samples: leave(writer, outcome.samples),
-            bytes: outcome.bytes && leave(writer, outcome.bytes),
-          },
-    );
+    results.push(encodeAs === undefined ? decode(request, writer) : await encode(request, encodeAs, writer));
     // The codec library gives memory back only when the event loop turns, as it does with a report.
     if (performance.now() - reportedMs < REPORT_MS) {
       await setImmediate();
@@ -38,7 +30,31 @@ serveJobs<DecodeJob>(async ({ slot, requests }, report) => {
   return results;
 });
 
-function leave(writer: SlotWriter, array: Float32Array | Uint8Array): SlotPlace {
-  const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-  return { offsetBytes: writer.write(bytes), lengthBytes: bytes.length };
+function decode(request: DecodeRequest, writer: SlotWriter): DecodeResult {
+  const outcome = decoder.decode(request);
+  if (outcome.kind === 'failed') return outcome;
+  const { samples, sampleRate, bytes } = outcome;
+  return { kind: 'decoded', sampleRate, samples: leave(writer, samples), bytes: bytes && leave(writer, bytes) };
+}
+
+async function encode(request: DecodeRequest, format: EncodedFormat, writer: SlotWriter): Promise<DecodeResult> {
+  const outcome = decoder.decodeAsIs(request);
+  if (outcome.kind === 'failed') return outcome;
+  const { samples, sampleRate } = outcome;
+  const chunks = format === 'wav' ? encodeWavSamples(samples, sampleRate) : [await encodeFlac(samples, sampleRate)];
+  return { kind: 'encoded', sampleRate, samples: samples.length, bytes: leave(writer, ...chunks) };
+}
+
+/** Only those who ask for FLAC wait for its encoder to be loaded. */
+async function encodeFlac(samples: Float32Array | Int16Array, sampleRate: number): Promise<Uint8Array> {
+  const { encodeFlacSamples } = await import('../audio/flac-samples.js');
+  return encodeFlacSamples(samples, sampleRate);
+}
+
+/** Chunks lie behind one another. */
+function leave(writer: SlotWriter, ...chunks: readonly (Float32Array | Uint8Array)[]): SlotPlace {
+  const offsets = chunks.map(({ buffer, byteOffset, byteLength }) =>
+    writer.write(new Uint8Array(buffer, byteOffset, byteLength)),
+  );
+  return { offsetBytes: offsets[0] ?? 0, lengthBytes: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0) };
 }

@@ -14,12 +14,17 @@ export interface DecodeRequest {
   wantsBytes: boolean;
 }
 
+/** What samples are encoded as where they were decoded. */
+export type EncodedFormat = 'wav' | 'flac';
+
 /** What came of it. */
 export type DecodeOutcome =
   | {
       kind: 'decoded';
-      /** Mono, the average of all channels, full scale 1. */
+      /** Mono, the average of all channels, full scale 1; none where they were encoded. */
       samples: Float32Array;
+      /** How many there are in `bytes`, where they were encoded anew. */
+      encodedSamples?: number;
       /** Hz. */
       sampleRate: number;
       bytes: Uint8Array | undefined;
@@ -28,6 +33,11 @@ export type DecodeOutcome =
 
 /** Memory for the samples of each request, in their order. */
 export type DivideRoom = () => readonly Float32Array<ArrayBuffer>[];
+
+/** Samples that came out, wherever they are. */
+export function countSamples({ samples, encodedSamples }: Extract<DecodeOutcome, { kind: 'decoded' }>): number {
+  return encodedSamples ?? samples.length;
+}
 
 /** Decodes requests, several processes at once; the outcomes in the order of the requests. Never rejects for the fault of an item. */
 export interface UtteranceDecoder extends AsyncDisposable {
@@ -38,5 +48,7 @@ export interface UtteranceDecoder extends AsyncDisposable {
   decode(requests: readonly DecodeRequest[], signal?: AbortSignal, divide?: DivideRoom): Promise<DecodeOutcome[]>;
   /** Takes back the samples of outcomes that nobody looks at any more: their memory is used for the next ones, which spares a tenth of the work. */
   recycle?(outcomes: readonly DecodeOutcome[]): void;
+  /** The same of the bytes of outcomes that were encoded anew; other bytes are left alone. */
+  recycleBytes?(bytes: readonly (Uint8Array | undefined)[]): void;
   close(): Promise<void>;
 }

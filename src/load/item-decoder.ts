@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { AudioError } from '../audio/audio-error.js';
 import { UtteranceReader } from '../audio/utterance-reader.js';
-import type { UtteranceReaderOptions, UtteranceWish } from '../audio/utterance-reader.js';
+import type { UtteranceReaderOptions, UtteranceSamples, UtteranceWish } from '../audio/utterance-reader.js';
 import { errorMessage, systemCode } from '../errors.js';
 import { ItemFault } from '../shard/item-fault.js';
 import { isMemberAt } from '../shard/member-before.js';
@@ -13,6 +13,13 @@ import { titleOf } from './item-crash.js';
 const OPEN_FILES = 64;
 /** Room for larger members is given back. */
 const KEPT_ROOM_BYTES = 16 * 2 ** 20;
+
+export interface DecodedAsIs {
+  kind: 'decoded';
+  samples: Float32Array | Int16Array;
+  /** Hz. */
+  sampleRate: number;
+}
 
 /** Decodes one item after the other. All calls block. */
 export class ItemDecoder implements Disposable {
@@ -28,7 +35,19 @@ export class ItemDecoder implements Disposable {
   /** Never throws for the fault of an item. */
   decode(request: DecodeRequest): DecodeOutcome {
     try {
-      return this.#decode(request);
+      const { samples, sampleRate, member } = this.#decode(request, false);
+      const bytes = request.wantsBytes ? this.#copyOf(member, request.path) : undefined;
+      return { kind: 'decoded', samples, sampleRate, bytes };
+    } catch (error) {
+      return describeFailure(error, request);
+    }
+  }
+
+  /** The same of samples that are left at 16 bits where they have no more, and hold until the next call only. */
+  decodeAsIs(request: DecodeRequest): DecodedAsIs | Extract<DecodeOutcome, { kind: 'failed' }> {
+    try {
+      const { samples, pcm16, sampleRate } = this.#decode(request, true);
+      return { kind: 'decoded', samples: pcm16 ?? samples, sampleRate };
     } catch (error) {
       return describeFailure(error, request);
     }
@@ -40,20 +59,21 @@ export class ItemDecoder implements Disposable {
     this.#files.clear();
   }
 
-  #decode(request: DecodeRequest): DecodeOutcome {
-    const { path, inside, span, sampleRate, speed, wantsBytes } = request;
+  #decode(request: DecodeRequest, takesPcm16: boolean): UtteranceSamples & { member: Buffer | undefined } {
+    const { path, inside, span, sampleRate, speed } = request;
     const wish: UtteranceWish = {
       span: span && { start: span.startMicros, end: span.endMicros },
       sampleRate,
       speed,
+      takesPcm16,
     };
-    const bytes = inside === undefined ? undefined : this.#readMember(request, inside);
+    const member = inside === undefined ? undefined : this.#readMember(request, inside);
     const decoded =
-      bytes === undefined || inside === undefined
+      member === undefined || inside === undefined
         ? this.#reader.readFile(path, wish)
-        : this.#reader.readBytes(bytes, inside.name, wish);
-    if (decoded.samples.length === 0) throw pastEnd(request);
-    return { kind: 'decoded', ...decoded, bytes: wantsBytes ? this.#copyOf(bytes, path) : undefined };
+        : this.#reader.readBytes(member, inside.name, wish);
+    if ((decoded.pcm16 ?? decoded.samples).length === 0) throw pastEnd(request);
+    return { ...decoded, member };
   }
 
   /** Reads a member with the header before it, which tells whether the tar is still the one that was indexed. */

@@ -113,7 +113,7 @@ export class Loader implements AsyncDisposable {
    * Takes back the memory of a batch's audio for batches to come, which spares a fifth of the work: `batch.audio` is empty from then on, and whatever
    * else looks at that memory sees later batches. In these, `audio.buffer` may be larger than `audio`.
    */
-  recycle(batch: Pick<Batch, 'audio'>): void {
+  recycle(batch: Pick<Batch, 'audio'> & Partial<Pick<Batch, 'bytes'>>): void {
     this.#parts.maker.recycle(batch);
   }
 

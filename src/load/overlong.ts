@@ -1,4 +1,5 @@
 import type { AudioOutcome } from './audio-reader.js';
+import { countSamples } from './decode-request.js';
 
 /** A limit of batches, as `BatchLimit` has it. */
 export interface DurationLimit {
@@ -53,5 +54,5 @@ export function overlongFailure(id: string, outcome: AudioOutcome, plannedMicros
 }
 
 function microsOf(outcome: AudioOutcome | undefined): number {
-  return outcome?.kind === 'decoded' ? Math.floor((outcome.samples.length * 1e6) / outcome.sampleRate) : 0;
+  return outcome?.kind === 'decoded' ? Math.floor((countSamples(outcome) * 1e6) / outcome.sampleRate) : 0;
 }

@@ -1,7 +1,7 @@
 import { ProcessPool } from '../run/process-pool.js';
 import type { JobOutcome } from '../run/process-pool.js';
 import type { DecodeJob, DecodeResult } from './decode-job.js';
-import type { DecodeOutcome, DecodeRequest, UtteranceDecoder } from './decode-request.js';
+import type { DecodeOutcome, DecodeRequest, EncodedFormat, UtteranceDecoder } from './decode-request.js';
 import { DecodeSlots } from './decode-slots.js';
 import { describeCrash } from './item-crash.js';
 import { SampleChunks } from './sample-chunks.js';
@@ -13,6 +13,8 @@ export interface ProcessDecoderOptions {
   silenceMs: number;
   /** What they run; tests have one of their own. */
   program?: URL;
+  /** What they encode samples as; by default they hand them over. */
+  encodeAs?: EncodedFormat | undefined;
 }
 
 const PROGRAM = new URL('./decode-process.js', import.meta.url);
@@ -26,13 +28,15 @@ const GROUPS_A_PROCESS = 2;
 /** Decodes in other processes, so that a crash in the codec library costs one item. They are started at once, and stay. */
 export class ProcessDecoder implements UtteranceDecoder {
   readonly #jobs: number;
+  readonly #encodeAs: EncodedFormat | undefined;
   readonly #slots: DecodeSlots;
   readonly #pool: ProcessPool;
   readonly #chunks = new SampleChunks();
   #closing: Promise<void> | undefined;
 
-  constructor({ jobs, silenceMs, program = PROGRAM }: ProcessDecoderOptions) {
+  constructor({ jobs, silenceMs, program = PROGRAM, encodeAs }: ProcessDecoderOptions) {
     this.#jobs = jobs;
+    this.#encodeAs = encodeAs;
     // One more for each process, so that none waits until what it left was read.
     this.#slots = new DecodeSlots(2 * jobs);
     this.#pool = new ProcessPool({ program, size: jobs, silenceMs, inheritedFiles: this.#slots.files });
@@ -50,6 +54,10 @@ export class ProcessDecoder implements UtteranceDecoder {
 
   recycle(outcomes: readonly DecodeOutcome[]): void {
     for (const outcome of outcomes) if (outcome.kind === 'decoded') this.#chunks.giveBack(outcome.samples);
+  }
+
+  recycleBytes(bytes: readonly (Uint8Array | undefined)[]): void {
+    for (const encoded of bytes) if (encoded !== undefined) this.#chunks.giveBack(encoded);
   }
 
   close(): Promise<void> {
@@ -97,7 +105,7 @@ export class ProcessDecoder implements UtteranceDecoder {
     try {
       this.#requireOpen();
       this.#slots.clearProgress(slot);
-      const job: DecodeJob = { slot, requests };
+      const job: DecodeJob = { slot, requests, encodeAs: this.#encodeAs };
       const outcome = await this.#pool.run<DecodeResult[]>(job, { signal });
       this.#requireOpen();
       if (outcome.kind === 'done') {
@@ -112,6 +120,7 @@ export class ProcessDecoder implements UtteranceDecoder {
 
   #takeResult(slot: number, result: DecodeResult): DecodeOutcome {
     if (result.kind === 'failed') return result;
+    if (result.kind === 'encoded') return this.#takeEncoded(slot, result);
     const { sampleRate, samples: place, bytes: bytesPlace } = result;
     const samples = this.#chunks.take(place.lengthBytes / Float32Array.BYTES_PER_ELEMENT);
     this.#slots.read(slot, place.offsetBytes, new Uint8Array(samples.buffer, samples.byteOffset, place.lengthBytes));
@@ -119,7 +128,16 @@ export class ProcessDecoder implements UtteranceDecoder {
     if (bytes !== undefined && bytesPlace !== undefined) this.#slots.read(slot, bytesPlace.offsetBytes, bytes);
     return { kind: 'decoded', samples, sampleRate, bytes };
   }
+
+  #takeEncoded(slot: number, { samples, sampleRate, bytes: place }: DecodeResult & { kind: 'encoded' }): DecodeOutcome {
+    const room = this.#chunks.take(Math.ceil(place.lengthBytes / Float32Array.BYTES_PER_ELEMENT));
+    const bytes = new Uint8Array(room.buffer, room.byteOffset, place.lengthBytes);
+    this.#slots.read(slot, place.offsetBytes, bytes);
+    return { kind: 'decoded', samples: NO_SAMPLES, encodedSamples: samples, sampleRate, bytes };
+  }
 }
+
+const NO_SAMPLES = new Float32Array(0);
 
 /** What became of a group: all its items, or at which one its process ended. */
 type Attempt = { kind: 'done'; value: DecodeOutcome[] } | { kind: 'ended'; item: number; isHung: boolean; how: string };

@@ -33,7 +33,7 @@ export class SampleChunks {
   };
 
   /** Takes back what `take` gave, or the start of it; nobody looks at it any more. Memory of others, and what was given back before, is left alone. */
-  giveBack({ buffer, byteOffset }: Float32Array): void {
+  giveBack({ buffer, byteOffset }: Pick<ArrayBufferView, 'buffer' | 'byteOffset'>): void {
     const chunk = this.#chunks.get(buffer);
     if (chunk === undefined || !chunk.given.delete(byteOffset) || chunk.given.size > 0) return;
     if (chunk === this.#chunk) this.#filledBytes = 0;

@@ -48,10 +48,12 @@ export class SampleMembers {
 
   async #audioOf(batch: Batch, item: number, key: string): Promise<StreamMember> {
     if (this.#format === 'raw') return rawMember(batch, item, key);
-    const { audio, audioLengths, sampleRate, shape } = batch;
+    const { audio, audioLengths, sampleRate, shape, bytes } = batch;
+    const name = `${key}.${this.#format}`;
+    const encoded = bytes?.[item];
+    if (encoded !== undefined) return { name, chunks: [encoded] };
     const start = item * shape[1];
     const samples = audio.subarray(start, start + audioLengths[item]!);
-    const name = `${key}.${this.#format}`;
     if (this.#format === 'wav') return { name, chunks: encodeWavSamples(samples, sampleRate) };
     // It needs the codec library, which this process has not loaded where others decode.
     const { encodeFlacSamples } = await import('../audio/flac-samples.js');

@@ -32,6 +32,18 @@ describe('encodeWavSamples()', () => {
     );
   });
 
+  it('leaves samples of 16 bits as they are', () => {
+    const values = [-32_768, -1, 0, 1, 32_767];
+    const integers = Int16Array.from(values);
+    const [header, data] = encodeWavSamples(integers, RATE);
+    const floats = encodeWavSamples(
+      Float32Array.from(values, (value) => value / 32_768),
+      RATE,
+    );
+    expect(Buffer.concat([header, data])).toEqual(Buffer.concat(floats));
+    expect(data.buffer).toBe(integers.buffer);
+  });
+
   it.each([
     ['between two of 16 bits', 0.5 / 32_768],
     ['of full scale', 1],
