@@ -1,9 +1,10 @@
 import { ProcessPool } from '../run/process-pool.js';
 import type { JobOutcome } from '../run/process-pool.js';
 import type { DecodeJob, DecodeResult } from './decode-job.js';
-import type { DecodeOutcome, DecodeRequest, EncodedFormat, UtteranceDecoder } from './decode-request.js';
+import type { DecodeOutcome, DecodeRequest, DivideRoom, EncodedFormat, UtteranceDecoder } from './decode-request.js';
 import { DecodeSlots } from './decode-slots.js';
 import { describeCrash } from './item-crash.js';
+import { ItemPlaces } from './item-places.js';
 import { SampleChunks } from './sample-chunks.js';
 
 export interface ProcessDecoderOptions {
@@ -44,11 +45,16 @@ export class ProcessDecoder implements UtteranceDecoder {
     for (let job = 0; job < jobs; job += 1) this.#pool.run({ slot: 0, requests: [] }).catch(() => undefined);
   }
 
-  async decode(requests: readonly DecodeRequest[], signal?: AbortSignal): Promise<DecodeOutcome[]> {
+  async decode(
+    requests: readonly DecodeRequest[],
+    signal?: AbortSignal,
+    divide?: DivideRoom,
+  ): Promise<DecodeOutcome[]> {
     signal?.throwIfAborted();
     this.#requireOpen();
     const groups = dealGroups(requests, this.#jobs);
-    const outcomes = await Promise.all(groups.map((group) => this.#decodeGroup(group, signal)));
+    const places = new ItemPlaces(requests, divide);
+    const outcomes = await Promise.all(groups.map((group) => this.#decodeGroup(group, places, signal)));
     return outcomes.flat();
   }
 
@@ -82,25 +88,30 @@ export class ProcessDecoder implements UtteranceDecoder {
   /** Decodes a group; where its process ends at an item, that item is tried once more by itself, and so is what follows it. */
   async #decodeGroup(
     requests: readonly DecodeRequest[],
+    places: ItemPlaces,
     signal: AbortSignal | undefined,
     isSecondTry = false,
   ): Promise<DecodeOutcome[]> {
     if (requests.length === 0) return [];
-    const attempt = await this.#attempt(requests, signal);
+    const attempt = await this.#attempt(requests, places, signal);
     if (attempt.kind === 'done') return attempt.value;
     const at = Math.min(attempt.item, requests.length - 1);
     const failed = requests[at];
     if (failed === undefined) throw new Error('A group without items was decoded');
     const isOver = attempt.isHung || isSecondTry;
     const [before, own, behind] = await Promise.all([
-      this.#decodeGroup(requests.slice(0, at), signal),
-      isOver ? [describeCrash(failed, attempt.how)] : this.#decodeGroup([failed], signal, true),
-      this.#decodeGroup(requests.slice(at + 1), signal),
+      this.#decodeGroup(requests.slice(0, at), places, signal),
+      isOver ? [describeCrash(failed, attempt.how)] : this.#decodeGroup([failed], places, signal, true),
+      this.#decodeGroup(requests.slice(at + 1), places, signal),
     ]);
     return [...before, ...own, ...behind];
   }
 
-  async #attempt(requests: readonly DecodeRequest[], signal: AbortSignal | undefined): Promise<Attempt> {
+  async #attempt(
+    requests: readonly DecodeRequest[],
+    places: ItemPlaces,
+    signal: AbortSignal | undefined,
+  ): Promise<Attempt> {
     const slot = await this.#slots.take();
     try {
       this.#requireOpen();
@@ -109,7 +120,8 @@ export class ProcessDecoder implements UtteranceDecoder {
       const outcome = await this.#pool.run<DecodeResult[]>(job, { signal });
       this.#requireOpen();
       if (outcome.kind === 'done') {
-        return { kind: 'done', value: outcome.value.map((result) => this.#takeResult(slot, result)) };
+        const value = outcome.value.map((result, at) => this.#takeResult(slot, result, requests[at], places));
+        return { kind: 'done', value };
       }
       const isHung = outcome.kind === 'hung';
       return { kind: 'ended', item: this.#slots.progress(slot), isHung, how: describeEnd(outcome) };
@@ -118,12 +130,19 @@ export class ProcessDecoder implements UtteranceDecoder {
     }
   }
 
-  #takeResult(slot: number, result: DecodeResult): DecodeOutcome {
+  #takeResult(
+    slot: number,
+    result: DecodeResult,
+    request: DecodeRequest | undefined,
+    places: ItemPlaces,
+  ): DecodeOutcome {
     if (result.kind === 'failed') return result;
     if (result.kind === 'encoded') return this.#takeEncoded(slot, result);
-    const { sampleRate, samples: place, bytes: bytesPlace } = result;
-    const samples = this.#chunks.take(place.lengthBytes / Float32Array.BYTES_PER_ELEMENT);
-    this.#slots.read(slot, place.offsetBytes, new Uint8Array(samples.buffer, samples.byteOffset, place.lengthBytes));
+    const { sampleRate, samples: left, bytes: bytesPlace } = result;
+    const place = places.of(request);
+    const count = left.lengthBytes / Float32Array.BYTES_PER_ELEMENT;
+    const samples = place !== undefined && count <= place.length ? place.subarray(0, count) : this.#chunks.take(count);
+    this.#slots.read(slot, left.offsetBytes, new Uint8Array(samples.buffer, samples.byteOffset, left.lengthBytes));
     const bytes = bytesPlace && new Uint8Array(bytesPlace.lengthBytes);
     if (bytes !== undefined && bytesPlace !== undefined) this.#slots.read(slot, bytesPlace.offsetBytes, bytes);
     return { kind: 'decoded', samples, sampleRate, bytes };
