@@ -16,6 +16,7 @@ import type { Replacements } from './replacements.js';
 import { SampleRooms } from './sample-rooms.js';
 import { atSpeed } from './speed-of.js';
 import type { SpeedOf } from './speed-of.js';
+import { Turns } from './turns.js';
 
 /** What becomes of the place of an item that cannot be read. */
 export type OnItemError = 'replace' | 'drop' | 'raise';
@@ -64,6 +65,8 @@ export class BatchMaker {
   readonly #parts: BatchMakerParts;
   /** Exactly as large as the audio, so that its `buffer` is too as long as nothing is given back. */
   readonly #rooms = new SampleRooms({ maxBytes: MAX_ROOM_BYTES, stepSamples: 1 });
+  /** Batches are decoded in the order in which they are asked for: the first one does not wait for those that are decoded ahead. */
+  readonly #turns = new Turns();
   /** Rows whose durations are not exact have batches that are not of the length that they say. */
   #areDurationsExact = true;
 
@@ -113,18 +116,21 @@ export class BatchMaker {
   async #read({ items, passes, padCount }: PlannedBatch, room: BatchRoom, signal: AbortSignal): Promise<Place[]> {
     const { describer, audio, speedOf, durationMicrosOf, copies } = this.#parts;
     if (items.length === 0) return [];
-    const described = await describer.describe([...items]);
-    const wanted = described.map((description, at) => ({
-      audio: description.audio,
-      speed: speedOf(items[at]!, passes[at] ?? 0),
-    }));
-    // What a row says may be far from what there is.
-    const isDivided = this.#areDurationsExact && copies === 1 && room.sizeBytes <= MAX_ROOM_BYTES;
-    const outcomes = await audio.read(wanted, signal, isDivided ? room.divide : undefined);
+    const speeds = Array.from(items, (item, at) => speedOf(item, passes[at] ?? 0));
+    let described: DescribedItem[] = [];
+    const outcomes = await this.#turns.take(
+      async () => (described = await describer.describe([...items])),
+      async (descriptions) => {
+        // What a row says may be far from what there is.
+        const isDivided = this.#areDurationsExact && copies === 1 && room.sizeBytes <= MAX_ROOM_BYTES;
+        const wanted = descriptions.map((description, at) => ({ audio: description.audio, speed: speeds[at]! }));
+        return await audio.read(wanted, signal, isDivided ? room.divide : undefined);
+      },
+    );
     return described.map((description, at) => {
       const outcome = outcomes[at]!;
       const item = items[at]!;
-      const { speed } = wanted[at]!;
+      const speed = speeds[at]!;
       return {
         item,
         pass: passes[at] ?? 0,
