@@ -20,14 +20,15 @@ const TARGETS = { flac: 0.5, wav: 1, mp3: 1, opus: 1 };
  */
 export function printWindowReport(results) {
   const { cpu, cores, memoryGb, kernel, node } = results.machine;
+  const { short, long, describe, scans, loudness } = results;
   return [
     `${cpu}, ${cores} cores, ${memoryGb} GB, Linux ${kernel}, Node.js ${node}\n`,
-    drawTable(results),
-    longTable(results),
-    describeTable(results),
-    scanTable(results),
-    hoursTable(results),
-    loudnessTable(results),
+    ...(short.length === 0 ? [] : [drawTable(results)]),
+    ...(long.length === 0 ? [] : [longTable(results)]),
+    ...(describe.length === 0 ? [] : [describeTable(results)]),
+    ...(scans.length === 0 ? [] : [scanTable(results)]),
+    ...(short.length === 0 ? [] : [hoursTable(results)]),
+    ...(loudness === undefined ? [] : [loudnessTable(results)]),
   ].join('\n');
 }
 

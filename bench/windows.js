@@ -1,7 +1,8 @@
 // Measures windows of recordings, and scans; prints Markdown tables. What is measured, and how, is in docs/performance.md.
 //
 //     npm run bench:windows -- [--minutes 60] [--hours 10] [--loudness-hours 2] [--files 20000] [--windows 3000]
-//                              [--formats flac,wav,mp3,opus,ogg] [--runs 3] [--out DIR] [--peers VENV] [--json]
+//                              [--formats flac,wav,mp3,opus,ogg] [--parts describe,short,long,small,loudness] [--runs 3]
+//                              [--out DIR] [--peers VENV] [--json]
 //
 // --minutes is how many recordings of 1 minute there are of each format, --hours the length of the long one, --peers names a Python
 // environment with audiotree 1.0.0 and bagz.
@@ -15,6 +16,7 @@ import { median } from './tables.js';
 import { runAudiotree, runDraw, runScan, runScanAgain } from './window-contestants.js';
 import { printWindowReport } from './window-report.js';
 
+const PARTS = ['describe', 'short', 'long', 'small', 'loudness'];
 const FORMATS = ['flac', 'wav', 'mp3', 'opus', 'ogg'];
 /** What audiotree reads of them. */
 const PEER_FORMATS = ['flac', 'wav'];
@@ -28,11 +30,14 @@ const settings = readSettings();
 const out = path.resolve(settings.out, 'windows');
 mkdirSync(out, { recursive: true });
 const results = { machine: describeMachine(), settings, describe: [], short: [], long: [], scans: [] };
-await measureDescribe();
-await measureShort();
-await measureLong();
-await measureSmallFiles();
-await measureLoudness();
+const parts = {
+  describe: measureDescribe,
+  short: measureShort,
+  long: measureLong,
+  small: measureSmallFiles,
+  loudness: measureLoudness,
+};
+for (const [name, measurePart] of Object.entries(parts)) if (settings.parts.includes(name)) await measurePart();
 console.log(settings.json ? JSON.stringify(results, undefined, 2) : printWindowReport(results));
 
 function readSettings() {
@@ -44,6 +49,7 @@ function readSettings() {
       files: { type: 'string', default: '20000' },
       windows: { type: 'string', default: '3000' },
       formats: { type: 'string', default: FORMATS.join(',') },
+      parts: { type: 'string', default: PARTS.join(',') },
       runs: { type: 'string', default: '3' },
       out: { type: 'string', default: 'bench-output' },
       peers: { type: 'string' },
@@ -59,7 +65,10 @@ function readSettings() {
       throw new RangeError(`--${name} ${text} is no number above 0`);
     }
   }
-  return { ...rest, ...numbers, formats: rest.formats.split(',') };
+  const chosen = rest.parts.split(',');
+  const unknown = chosen.find((part) => !PARTS.includes(part));
+  if (unknown !== undefined) throw new RangeError(`--parts ${unknown} is none of ${PARTS.join(', ')}`);
+  return { ...rest, ...numbers, parts: chosen, formats: rest.formats.split(',') };
 }
 
 async function measureDescribe() {

@@ -47,4 +47,10 @@ describe('printWindowReport()', () => {
     expect(text.replace(/ +/gu, ' ')).toContain('| FLAC 48 kHz stereo | 750 | 1.00 | – | – | 60 MB |');
     expect(text).not.toContain('audiotree, the same');
   });
+
+  it('has no table of parts that were not measured', () => {
+    const text = printWindowReport({ ...results, short: [], long: [], scans: [], loudness: undefined });
+    expect(text.split('\n').filter((line) => line.startsWith('| -'))).toHaveLength(1);
+    expect(text).toContain('| describe');
+  });
 });
