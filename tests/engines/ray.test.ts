@@ -256,7 +256,9 @@ describe('tasks on Ray', () => {
     expect(said).toMatch(/no space|ENOSPC|full/iu);
     await rm(filler);
     await until(async () => (await listJobs(ray, plan)).alive.size === 0);
-    expect((await launchHere(ray, plan)).result.isDone).toBe(true);
+    const { result } = await launchHere(ray, plan);
+    expect(result.status.failed.map(({ failure }) => failure.message)).toEqual([]);
+    expect(result.isDone).toBe(true);
     await expectFinals(plan, corpus, expected);
   });
 
