@@ -188,15 +188,27 @@ describe('acquireLock()', () => {
   });
 
   test('is taken by a holder whose own file others sweep away before it is linked', async () => {
-    const sweeper = setInterval(() => void rm(`${file}.feedfacefeedface.new`, { force: true }), 0);
-    try {
-      const holder = { ...HERE, token: 'feedfacefeedface', started: '2026-01-02T03:04:05.000Z' };
-      for (let round = 0; round < 50; round += 1) {
+    const holder = { ...HERE, token: 'feedfacefeedface', started: '2026-01-02T03:04:05.000Z' };
+    let sweeps = 0;
+    // Until it has happened.
+    for (let round = 0; round < 20 || sweeps === 0; round += 1) {
+      let left = 5;
+      const sweep = async (): Promise<void> => {
+        left -= 1;
+        try {
+          await rm(`${file}.${holder.token}.new`);
+          sweeps += 1;
+        } catch {
+          left += 1;
+        }
+      };
+      const sweeper = setInterval(() => void (left > 0 && sweep()), 0);
+      try {
         expect(await createLockFile(file, holder)).toBe(true);
-        await rm(file);
+      } finally {
+        clearInterval(sweeper);
       }
-    } finally {
-      clearInterval(sweeper);
+      await rm(file);
     }
   });
 
