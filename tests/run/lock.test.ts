@@ -189,15 +189,15 @@ describe('acquireLock()', () => {
 
   test('is taken by a holder whose own file others sweep away before it is linked', async () => {
     const holder = { ...HERE, token: 'feedfacefeedface', started: '2026-01-02T03:04:05.000Z' };
-    let sweeps = 0;
+    const sweptIn: number[] = [];
     // Until it has happened.
-    for (let round = 0; round < 20 || sweeps === 0; round += 1) {
+    for (let round = 0; round < 20 || sweptIn.length === 0; round += 1) {
       let left = 5;
       const sweep = async (): Promise<void> => {
         left -= 1;
         try {
           await rm(`${file}.${holder.token}.new`);
-          sweeps += 1;
+          sweptIn.push(round);
         } catch {
           left += 1;
         }
