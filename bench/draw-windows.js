@@ -1,6 +1,7 @@
 // Draws windows of 1 s at 16 kHz mono in this process, and prints what it took, as JSON:
 //
-//     node bench/draw-windows.js draw SCAN WINDOWS           in the order of training, from all files of a scan
+//     node bench/draw-windows.js draw SCAN WINDOWS           in the order of training, from all files of a scan; each is handed back
+//     node bench/draw-windows.js keep SCAN WINDOWS           the same, none is
 //     node bench/draw-windows.js ends SCAN WINDOWS           by turns from the first and the last tenth of its one file
 //     node --expose-gc bench/draw-windows.js describe FILES SECONDS COUNT   without decoding, of so many files of so many seconds
 import { createWindowedDataset } from '../dist/index.js';
@@ -10,14 +11,22 @@ const WINDOW = { durationSeconds: 1, hopSeconds: 1, sampleRate: 16_000, mono: tr
 /** Windows drawn from one end before the other has its turn. */
 const TURN = 10;
 
-const works = { draw, ends, describe };
+const works = { draw, keep, ends, describe };
 
 async function draw(scan, windows) {
+  return await drawAll(scan, windows, (dataset, excerpt) => dataset.recycle(excerpt));
+}
+
+async function keep(scan, windows) {
+  return await drawAll(scan, windows, () => undefined);
+}
+
+async function drawAll(scan, windows, use) {
   const dataset = await createWindowedDataset({ ...WINDOW, scan, numEpochs: null });
   const iterator = dataset.iterate();
   await iterator.next();
   const took = await meter(async () => {
-    for (let k = 0; k < windows; k += 1) await iterator.next();
+    for (let k = 0; k < windows; k += 1) use(dataset, (await iterator.next()).value);
   });
   return { windows: Number(windows), ...took };
 }
@@ -32,7 +41,7 @@ async function ends(scan, windows) {
     for (const [end, sum] of sums.entries()) {
       const from = end === 0 ? 0 : dataset.length - tenth;
       const took = await meter(async () => {
-        for (let n = 0; n < TURN; n += 1) await dataset.get(dice.between(from, from + tenth - 1));
+        for (let n = 0; n < TURN; n += 1) dataset.recycle(await dataset.get(dice.between(from, from + tenth - 1)));
       });
       sum.windows += TURN;
       sum.wallSeconds += took.wallSeconds;

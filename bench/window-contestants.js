@@ -9,6 +9,9 @@ const DRAW = fileURLToPath(new URL('draw-windows.js', import.meta.url));
 /** Beside the project's folder, where it is there at all. */
 const PEER = fileURLToPath(new URL('../../shared/peers/audiotree_windows.py', import.meta.url));
 
+/** How long that program draws windows. */
+const DRAW_SECONDS = 15;
+
 /** Scans a folder into another one, which is emptied before. */
 export async function runScan(folder, out, flags) {
   rmSync(out, { recursive: true, force: true });
@@ -27,7 +30,7 @@ export async function runDraw(...values) {
 }
 
 /**
- * Draws windows with audiotree, then measures loudness.
+ * Draws windows with audiotree, then measures loudness. `startCpuSeconds` is what its process takes beside both: its imports, and the first window.
  *
  * @param {string} venv A Python environment with audiotree 1.0.0 and bagz.
  * @param {string[]} files
@@ -39,9 +42,12 @@ export async function runAudiotree(venv, files, workDir) {
   const python = path.resolve(venv, 'bin', 'python');
   const script = 'cd "$1" && shift && exec "$@"';
   const command = ['sh', '-c', script, 'sh', workDir, 'env', 'JAX_PLATFORMS=cpu', python, PEER, ...files];
-  const { stdout, peakBytes } = await measure(command);
+  const { stdout, peakBytes, cpuSeconds } = await measure(command);
   rmSync(workDir, { recursive: true });
-  return { ...parseAudiotreeReport(stdout), peakBytes };
+  const report = parseAudiotreeReport(stdout);
+  const drawCpuSeconds = (DRAW_SECONDS * report.windowsASecond * report.cpuMs) / 1000;
+  const startCpuSeconds = Math.max(0, cpuSeconds - drawCpuSeconds - report.loudnessCpuSeconds);
+  return { ...report, peakBytes, startCpuSeconds };
 }
 
 /**

@@ -41,9 +41,10 @@ function drawTable({ short, settings }) {
       'CPU ms each',
       'audiotree, CPU ms',
       'of audiotree',
+      'kept, CPU ms',
       'memory',
     ],
-    short.map(({ format, draw, peer }) => {
+    short.map(({ format, draw, kept, peer }) => {
       const cpuMs = (1000 * draw.cpuSeconds) / draw.windows;
       const theirs = peer ?? flac;
       const isOther = peer === undefined && theirs !== undefined;
@@ -53,6 +54,7 @@ function drawTable({ short, settings }) {
         figure(cpuMs, 2),
         isOther ? '–' : figure(peer?.cpuMs, 2),
         `${ratio(theirs && cpuMs / theirs.cpuMs, TARGETS[format])}${isOther ? ', its FLAC' : ''}`,
+        figure((1000 * kept.cpuSeconds) / kept.windows, 2),
         megabytes(draw.processBytes),
       ];
     }),
@@ -128,9 +130,16 @@ function hoursTable({ short, settings }) {
 }
 
 function loudnessTable({ loudness, long, settings }) {
-  const { hours, ours, parallel, peer } = loudness;
+  const { hours, ours, start, parallel, peer } = loudness;
+  const ofPeer = (own, theirs) => ratio(peer && own / theirs(peer), 0.5);
+  const measuring = ours.cpuSeconds - start.cpuSeconds;
   const rows = [
-    [`${hours} h of FLAC, one job`, ours, ratio(peer && ours.cpuSeconds / peer.loudnessCpuSeconds, 0.5)],
+    [`${hours} h of FLAC, one job`, ours, ofPeer(ours.cpuSeconds, wholeOf)],
+    [
+      'the same, without the start of the command',
+      { cpuSeconds: measuring, peakBytes: ours.peakBytes },
+      ofPeer(measuring, ({ loudnessCpuSeconds }) => loudnessCpuSeconds),
+    ],
     ['the same, a job a core', parallel, '–'],
   ];
   const one = long.find((each) => each.loudness !== undefined)?.loudness;
@@ -143,15 +152,17 @@ function loudnessTable({ loudness, long, settings }) {
     `${megabytes(peakBytes)} (< 300 MB)`,
   ]);
   if (peer !== undefined) {
-    table.push([
-      `audiotree, the same ${hours} h`,
-      '–',
-      figure(peer.loudnessCpuSeconds, 1),
-      '–',
-      megabytes(peer.peakBytes),
-    ]);
+    const memory = megabytes(peer.peakBytes);
+    table.push(
+      [`audiotree, the same ${hours} h`, '–', figure(wholeOf(peer), 1), '–', memory],
+      ['the same, without its start', '–', figure(peer.loudnessCpuSeconds, 1), '–', memory],
+    );
   }
   return markdownTable(['loudness', 'wall s', 'CPU s', 'of audiotree', 'memory'], table);
+}
+
+function wholeOf({ startCpuSeconds, loudnessCpuSeconds }) {
+  return startCpuSeconds + loudnessCpuSeconds;
 }
 
 function whole(value) {

@@ -1,6 +1,6 @@
 // Measures windows of recordings, and scans; prints Markdown tables. What is measured, and how, is in docs/performance.md.
 //
-//     npm run bench:windows -- [--minutes 60] [--hours 10] [--loudness-hours 2] [--files 20000] [--windows 3000]
+//     npm run bench:windows -- [--minutes 60] [--hours 10] [--loudness-hours 2] [--files 20000] [--windows 6000]
 //                              [--formats flac,wav,mp3,opus,ogg] [--parts describe,short,long,small,loudness] [--runs 3]
 //                              [--out DIR] [--peers VENV] [--json]
 //
@@ -47,7 +47,7 @@ function readSettings() {
       hours: { type: 'string', default: '10' },
       'loudness-hours': { type: 'string', default: '2' },
       files: { type: 'string', default: '20000' },
-      windows: { type: 'string', default: '3000' },
+      windows: { type: 'string', default: '6000' },
       formats: { type: 'string', default: FORMATS.join(',') },
       parts: { type: 'string', default: PARTS.join(',') },
       runs: { type: 'string', default: '3' },
@@ -85,7 +85,9 @@ async function measureShort() {
   const { minutes, formats, windows, runs, peers } = settings;
   const folder = path.join(out, 'short');
   const corpora = await makeCorpora(folder, { hours: minutes / 60, recordings: minutes, formats, onProgress: say });
-  const rounds = new Map(formats.map((format) => [format, { ours: [], theirs: [], headers: [], loudness: [] }]));
+  const rounds = new Map(
+    formats.map((format) => [format, { ours: [], kept: [], theirs: [], headers: [], loudness: [] }]),
+  );
   for (let k = 1; k <= runs; k += 1) {
     for (const { format, audioDir } of corpora) {
       say(`round ${k} of ${runs}: ${format}, recordings of a minute`);
@@ -94,15 +96,17 @@ async function measureShort() {
       round.loudness.push(await runScan(audioDir, scan, ['--jobs', '1', ...LOUDNESS]));
       round.headers.push(await runScan(audioDir, scan, ['--jobs', '1']));
       round.ours.push(await runDraw('draw', scan, windows));
+      round.kept.push(await runDraw('keep', scan, windows));
       if (peers !== undefined && PEER_FORMATS.includes(format)) {
         round.theirs.push(await runAudiotree(peers, filesIn(audioDir), path.join(out, 'audiotree')));
       }
     }
   }
-  for (const [format, { ours, theirs, headers, loudness }] of rounds) {
+  for (const [format, { ours, kept, theirs, headers, loudness }] of rounds) {
     results.short.push({
       format,
       draw: medianOf(ours),
+      kept: medianOf(kept),
       peer: theirs.length === 0 ? undefined : medianOf(theirs),
       headers: medianOf(headers),
       loudness: medianOf(loudness),
@@ -147,10 +151,12 @@ async function measureLoudness() {
     ...{ hours, recordings: LOUDNESS_RECORDINGS, formats: ['flac'], onProgress: say },
   });
   const scan = path.join(out, 'scan-loudness');
-  const rounds = { ours: [], parallel: [], theirs: [] };
+  const one = makeSmallFiles(path.join(out, 'one'), 1);
+  const rounds = { ours: [], start: [], parallel: [], theirs: [] };
   for (let k = 1; k <= runs; k += 1) {
     say(`round ${k} of ${runs}: loudness`);
     rounds.ours.push(await runScan(audioDir, scan, ['--jobs', '1', ...LOUDNESS]));
+    rounds.start.push(await runScan(one, `${scan}-one`, ['--jobs', '1', ...LOUDNESS]));
     rounds.parallel.push(await runScan(audioDir, scan, LOUDNESS));
     if (peers !== undefined) {
       rounds.theirs.push(await runAudiotree(peers, filesIn(audioDir), path.join(out, 'audiotree')));
@@ -159,6 +165,7 @@ async function measureLoudness() {
   results.loudness = {
     hours,
     ours: medianOf(rounds.ours),
+    start: medianOf(rounds.start),
     parallel: medianOf(rounds.parallel),
     peer: peers === undefined ? undefined : medianOf(rounds.theirs),
   };

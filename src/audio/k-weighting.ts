@@ -8,6 +8,8 @@ const SILENT_STATE = 1e-30;
  * (bilinearly, with the frequency kept); their parameters are those that give back the table of the standard at 48 kHz.
  */
 export class KWeighting {
+  /** No sample that the last call of `energy` took, before its weighting, is higher than this. */
+  highest = 0;
   readonly #shelf: readonly [b0: number, b1: number, b2: number, a1: number, a2: number];
   readonly #highPass: readonly [a1: number, a2: number];
   #shelf1 = 0;
@@ -28,9 +30,11 @@ export class KWeighting {
    */
   energy(samples: Float32Array, from: number, to: number): number {
     const before = [this.#shelf1, this.#shelf2, this.#high1, this.#high2] as const;
+    this.highest = 0;
     const sum = this.#run(samples, from, to);
     if (Number.isFinite(sum)) return sum;
     [this.#shelf1, this.#shelf2, this.#high1, this.#high2] = before;
+    this.highest = Infinity;
     const numbers = samples.slice(from, to).map((sample) => (Number.isFinite(sample) ? sample : 0));
     return this.#run(numbers, 0, numbers.length);
   }
@@ -49,6 +53,7 @@ export class KWeighting {
     let h1 = this.#high1;
     let h2 = this.#high2;
     let sum = 0;
+    let highest = 0;
     for (let index = from; index < to; index += 1) {
       const sample = samples[index] ?? 0;
       const shelved = b0 * sample + s1;
@@ -60,7 +65,10 @@ export class KWeighting {
       const h1Before = h1;
       h1 = high1 * shelved + h2 - c1 * h1Before;
       h2 = high2 * shelved - c2 * h1Before;
+      // Costs nothing here: all waits for the filters.
+      highest = Math.max(highest, Math.abs(sample));
     }
+    this.highest = Math.max(this.highest, highest);
     this.#shelf1 = audible(s1);
     this.#shelf2 = audible(s2);
     this.#high1 = audible(h1);

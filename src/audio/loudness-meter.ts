@@ -55,10 +55,6 @@ export class LoudnessMeter {
 
   /** Takes the first `count` samples of each channel; they are not kept. */
   push(channels: readonly Float32Array[], count: number): void {
-    for (const [index, peak] of this.#peaks.entries()) {
-      const samples = channels[index];
-      if (samples !== undefined) peak.push(samples, count);
-    }
     for (let from = 0; from < count;) {
       const mark = Math.min(this.#file.mark, this.#windows?.mark ?? Infinity);
       const to = Math.min(count, from + mark - this.#position);
@@ -82,8 +78,10 @@ export class LoudnessMeter {
     let energy = 0;
     for (const [index, filter] of this.#filters.entries()) {
       const samples = channels[index];
+      if (samples === undefined) continue;
       const weight = this.#weights[index] ?? 0;
-      if (samples !== undefined && weight > 0) energy += weight * filter.energy(samples, from, to);
+      if (weight > 0) energy += weight * filter.energy(samples, from, to);
+      this.#peaks[index]?.push(samples, from, to, weight > 0 ? filter.highest : Infinity);
     }
     return energy;
   }

@@ -9,9 +9,9 @@ import type { ResamplerInput } from './span-resampler.js';
  * A shorter filter than that for audio to be kept: what it leaves of the band's edge does not show in loudness, and measuring is to
  * cost little more than decoding.
  */
-const FILTER_TAPS = 24;
+const FILTER_TAPS = 20;
 const FILTER_CUTOFF = 0.95;
-const KAISER_BETA = 8;
+const KAISER_BETA = 7;
 /** Above this many phases the bank of filters would take too much memory, and phases are interpolated. */
 const MAX_EXACT_PHASES = 2 ** 18;
 

@@ -17,6 +17,8 @@ export class TruePeakMeter {
   /** Linear; 1 is full scale. */
   peak = 0;
   readonly #isInterpolated: boolean;
+  /** None of the last samples is higher. */
+  #highestBefore = 0;
   /** The last samples of what was pushed, then what is pushed. */
   #samples = new Float32Array(TAPS + 4096);
   /** The same, as bits: those of floats are in the order of their magnitudes. */
@@ -27,22 +29,42 @@ export class TruePeakMeter {
     this.#isInterpolated = sampleRate < NO_INTERPOLATION_HZ;
   }
 
-  /** Takes the first `count` samples; blocks come in the order of time. */
-  push(block: Float32Array, count: number): void {
+  /**
+   * Takes a part of a block; parts come in the order of time.
+   *
+   * @param highest none of these samples is higher: most parts are passed over because of that.
+   */
+  push(block: Float32Array, from: number, to: number, highest = Infinity): void {
+    const count = to - from;
+    const bound = Math.max(highest, this.#highestBefore) * (this.#isInterpolated ? GROWTH : 1);
+    this.#highestBefore = count >= TAPS ? highest : Math.max(highest, this.#highestBefore);
+    if (bound > this.peak) this.#take(block, from, to);
+    else this.#passOver(block, from, to);
+  }
+
+  /** Looks at what lies between the last samples and the silence behind them. */
+  finish(): void {
+    this.push(new Float32Array(TAPS), 0, TAPS, 0);
+  }
+
+  #take(block: Float32Array, from: number, to: number): void {
+    const count = to - from;
     if (TAPS + count > this.#samples.length) {
       const larger = new Float32Array(TAPS + count);
       larger.set(this.#samples.subarray(0, TAPS));
       this.#samples = larger;
       this.#bits = new Int32Array(larger.buffer);
     }
-    this.#samples.set(block.subarray(0, count), TAPS);
+    this.#samples.set(block.subarray(from, to), TAPS);
     this.#look(count);
     this.#samples.copyWithin(0, count, count + TAPS);
   }
 
-  /** Looks at what lies between the last samples and the silence behind them. */
-  finish(): void {
-    this.push(new Float32Array(TAPS), TAPS);
+  #passOver(block: Float32Array, from: number, to: number): void {
+    const samples = this.#samples;
+    const kept = Math.max(0, TAPS - (to - from));
+    samples.copyWithin(0, TAPS - kept, TAPS);
+    for (let at = kept; at < TAPS; at += 1) samples[at] = block[to - TAPS + at] ?? 0;
   }
 
   /**

@@ -93,6 +93,14 @@ export class AudioDataset implements AsyncIterable<Excerpt>, AsyncDisposable {
     return await withReadErrors(() => this.#loader.load(planned, index), this.#readErrors);
   }
 
+  /**
+   * Takes back the memory of an excerpt that nobody looks at any more, for one of the next: its `waveform` is empty from then on, and what else
+   * looks at that memory sees other samples later. Spares a tenth of the work where decoding is done in this process.
+   */
+  recycle(excerpt: Pick<Excerpt, 'waveform'>): void {
+    this.#loader.recycle(excerpt);
+  }
+
   /** Walks over the excerpts, or over those of one rank and worker. */
   iterate(options: IterateOptions = {}): ExcerptIterator {
     return this.#loader.iterate(this, options);

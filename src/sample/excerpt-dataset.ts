@@ -97,6 +97,14 @@ export class ExcerptLoader implements AsyncDisposable {
     return lufs === undefined ? excerpt : { ...excerpt, lufs };
   }
 
+  /** Takes back the waveform of an excerpt, which is left without samples, for one of the next. */
+  recycle(excerpt: Pick<Excerpt, 'waveform'>): void {
+    const { waveform } = excerpt;
+    if (waveform.length === 0) return;
+    excerpt.waveform = new Float32Array(0);
+    this.#decoder.recycle(waveform);
+  }
+
   /** @throws {RangeError} when an option is out of its range. */
   iterate(source: ExcerptSource, options: IterateOptions): ExcerptIterator {
     const { jobs } = this.output;

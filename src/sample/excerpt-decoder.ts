@@ -53,6 +53,11 @@ export class ExcerptDecoder implements AsyncDisposable {
     throw new AudioError(reason, job.path, state, hint === undefined ? {} : { hint });
   }
 
+  /** Takes the waveform of an excerpt that nobody looks at any more; those of other processes come as messages, and are not made here. */
+  recycle(waveform: Float32Array<ArrayBuffer>): void {
+    this.#reader?.recycle(waveform);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new CanceledError('The dataset was closed'));
     // Until they have noticed, they use the reader.

@@ -72,9 +72,9 @@ export async function decodeExcerpt(
   const expected = Math.min(samples, Math.floor(((frames - 1) / fileRate) * sampleRate));
   if (audioSamples < expected) refuseShort(path, firstFrame + frames, reader.frames(path), fileRate);
   if (audioSamples < samples) padWaveform(waveform, channels, samples, audioSamples, padMode);
-  const excerpt: DecodedExcerpt = { ...read, offsetSeconds: firstFrame / fileRate };
-  if (job.lufs) excerpt.lufs = loudnessOf(read);
-  return excerpt;
+  const offsetSeconds = firstFrame / fileRate;
+  const excerpt = { sampleRate, channels, waveform, samples, audioSamples, offsetSeconds };
+  return job.lufs ? { ...excerpt, lufs: loudnessOf(read) } : excerpt;
 }
 
 /** `decodeExcerpt`, with a failure of the file as a value. */

@@ -112,6 +112,30 @@ describe('WindowReader', () => {
     expect(reader.read(file, frames + 5 * sampleRate, 100).audioSamples).toBe(0);
   });
 
+  it('read() uses the memory again that it is given back, and leaves nothing of what was there', () => {
+    using reader = new WindowReader({ sampleRate: null, mono: false });
+    using fresh = new WindowReader({ sampleRate: null, mono: false });
+    const file = encoded('flac');
+    for (const [first, samples] of [
+      [500, 4000],
+      [FRAMES - 700, 4000],
+      [FRAMES, 4000],
+      [77, 4000],
+      [9000, 300],
+      [FRAMES - 10, 300],
+    ] as const) {
+      const read = reader.read(file, first, samples);
+      expect(read).toEqual(fresh.read(file, first, samples));
+      const { waveform } = read;
+      waveform.fill(9);
+      reader.recycle(waveform);
+      const again = reader.read(file, first, samples);
+      expect(again.waveform === waveform || again.audioSamples === 0).toBe(true);
+      expect(again).toEqual(fresh.read(file, first, samples));
+      reader.recycle(again.waveform.fill(9));
+    }
+  });
+
   it('read() tells of damage in FLAC where it meets it, and reads around it', () => {
     const file = path.join(folder, 'damaged.flac');
     copyFileSync(encoded('flac'), file);

@@ -107,6 +107,21 @@ describe('createWindowedDataset()', () => {
     expect(Array.from(waveform, (x) => x * 2 ** 15)).toEqual(expected);
   });
 
+  it.each([0, 2])('draws the same where memory is given back, with %d jobs', async (jobs) => {
+    await using kept = await createWindowedDataset(options());
+    await using dataset = await createWindowedDataset(options({ jobs }));
+    const expected = await take(kept);
+    const memory = new Set<ArrayBuffer>();
+    for await (const excerpt of dataset) {
+      expect(excerpt).toEqual(expected[excerpt.index]);
+      memory.add(excerpt.waveform.buffer);
+      dataset.recycle(excerpt);
+      expect(excerpt.waveform).toHaveLength(0);
+      dataset.recycle(excerpt);
+    }
+    expect(memory.size).toBe(jobs === 0 ? 1 : 44);
+  });
+
   it('resamples, keeps channels where they are asked for, and measures loudness', async () => {
     await using dataset = await createWindowedDataset(options({ sampleRate: 16_000, mono: false, lufs: true }));
     const { waveform, channels, samples, lufs } = await dataset.get(0);
