@@ -79,12 +79,13 @@ describe('a run with shards that is killed and started again', () => {
     const runMs = performance.now() - startMs;
     await rm(options.outputDir, { recursive: true });
     let kills = 0;
-    for (let moment = 0; moment < moments; moment += 1) {
+    // How long a run takes changes with what else the machine does: until enough of them were killed.
+    for (let moment = 0; moment < moments || kills <= moments / 2; moment += 1) {
       const killedMs: number[] = [];
       // Some runs are killed twice.
       for (let kill = 0; kill <= moment % 2; kill += 1) {
         const driver = startDriver(options, DRIVER);
-        killedMs.push(((moment + Math.random()) / moments) * runMs);
+        killedMs.push((((moment % moments) + Math.random()) / moments) * runMs);
         const timer = setTimeout(() => driver.kill('SIGKILL'), killedMs.at(-1));
         if ((await driver.ended).result === undefined) kills += 1;
         clearTimeout(timer);
@@ -93,7 +94,6 @@ describe('a run with shards that is killed and started again', () => {
       expectAll(options, expected, `killed after ${killedMs.join(' and ')} of ${runMs} ms`);
       await rm(options.outputDir, { recursive: true });
     }
-    expect(kills).toBeGreaterThan(moments / 2);
   });
 
   test('goes on at every checkpoint, and publishes what is whole with salvage', async (context) => {

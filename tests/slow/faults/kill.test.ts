@@ -55,14 +55,14 @@ describe('a run that is killed and started again', () => {
       const expected = await runUndisturbed(corpus);
       const runMs = await timeRun(corpus);
       let kills = 0;
-      for (let moment = 0; moment < moments; moment += 1) {
-        const afterMs = ((moment + Math.random()) / moments) * runMs;
+      // How long a run takes changes with what else the machine does: until enough of them were killed.
+      for (let moment = 0; moment < moments || kills <= moments / 2; moment += 1) {
+        const afterMs = (((moment % moments) + Math.random()) / moments) * runMs;
         if (await killAfter(corpus, afterMs)) kills += 1;
         await finishDriver(corpus.options, DRIVER);
         await expectOutputs(corpus.options.outputDir, expected, `killed after ${afterMs} of ${runMs} ms`);
         await rm(corpus.options.outputDir, { recursive: true });
       }
-      expect(kills).toBeGreaterThan(moments / 2);
     },
   );
 
@@ -103,7 +103,7 @@ describe.skipIf(!HAS_PROC)('a run of which decoders are killed (needs /proc)', (
     const expected = await runUndisturbed(corpus);
     const runMs = await timeRun(corpus);
     let kills = 0;
-    for (let round = 0; round < 8; round += 1) {
+    for (let round = 0; round < 8 || kills < 3; round += 1) {
       const driver = startDriver(corpus.options, DRIVER);
       const afterMs = runMs * (0.1 + 0.8 * Math.random());
       await sleep(afterMs);
@@ -113,7 +113,6 @@ describe.skipIf(!HAS_PROC)('a run of which decoders are killed (needs /proc)', (
       await expectOutputs(corpus.options.outputDir, expected, `decoder killed after ${afterMs} of ${runMs} ms`);
       await rm(corpus.options.outputDir, { recursive: true });
     }
-    expect(kills).toBeGreaterThan(2);
   });
 
   test('fails a recording alone that brings its decoder down each time', async (context) => {

@@ -107,12 +107,12 @@ describe('a run that is killed and started again', () => {
     const places = await makeMixedPlan(await makeFolder(context));
     const { expected, runMs } = await makeUndisturbed(places);
     let kills = 0;
-    for (let moment = 0; moment < 7; moment += 1) {
-      const afterMs = ((moment + Math.random()) / 7) * runMs;
+    // How long a run takes changes with what else the machine does: until enough of them were killed.
+    for (let moment = 0; moment < 7 || kills < 4; moment += 1) {
+      const afterMs = (((moment % 7) + Math.random()) / 7) * runMs;
       if (await signalAfter(places, afterMs, 'SIGKILL')) kills += 1;
       await finish(places, expected, `killed after ${afterMs} of ${runMs} ms`);
     }
-    expect(kills).toBeGreaterThan(3);
   });
 
   test('leaves the same bytes after any number of kills', async (context) => {
@@ -155,7 +155,7 @@ describe.skipIf(!HAS_PROC)('a run of which processes die (needs /proc)', () => {
     const places = await makeMixedPlan(await makeFolder(context));
     const { expected, runMs } = await makeUndisturbed(places);
     let kills = 0;
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 3 || kills === 0; round += 1) {
       const driver = startPackDriver(places, OFTEN);
       await sleep(runMs * (0.2 + 0.6 * Math.random()));
       kills += killOne(driver.pid);
@@ -164,7 +164,6 @@ describe.skipIf(!HAS_PROC)('a run of which processes die (needs /proc)', () => {
       expectTree(places.out, expected);
       await rm(places.out, { recursive: true });
     }
-    expect(kills).toBeGreaterThan(0);
   });
 
   /** Of an item that is met while it is made. */

@@ -7,10 +7,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { CutroomError } from '#cutroom/errors.js';
 import { ProcessPool } from '#cutroom/run/process-pool.js';
 import type { JobOutcome, ProcessPoolOptions } from '#cutroom/run/process-pool.js';
-import { HAS_PROC, isAlive, isSoon, listChildren } from '../support/cut-runs.js';
+import { HAS_PROC, isAlive, isSoon, listChildren } from '../../support/cut-runs.js';
 
-const PROGRAM = new URL('../support/pool-worker.js', import.meta.url);
-const PARENT = fileURLToPath(new URL('../support/pool-parent.js', import.meta.url));
+const PROGRAM = new URL('../../support/pool-worker.js', import.meta.url);
+const PARENT = fileURLToPath(new URL('../../support/pool-parent.js', import.meta.url));
 
 const pools: ProcessPool[] = [];
 afterEach(async () => {
@@ -149,7 +149,7 @@ describe('ProcessPool.run()', () => {
 
   test.each([
     ['is not there', 'no-such-program.js', /Cannot start a decoder process: exit code 1: Error: Cannot find module/],
-    ['throws while it is loaded', '../support/pool-broken.js', /: exit code 1: Error: this build is broken$/],
+    ['throws while it is loaded', '../../support/pool-broken.js', /: exit code 1: Error: this build is broken$/],
   ])('rejects when its program %s, and blames no job', async (_, program, message) => {
     const failure = makePool({ program: new URL(program, import.meta.url) }).run({ do: 'answer' });
     await expect(failure).rejects.toBeInstanceOf(CutroomError);

@@ -7,9 +7,9 @@ import { formatMetadata } from '#cutroom/tarred/metadata.js';
 import { flattenPath, spanSuffix } from '#cutroom/tarred/member-names.js';
 import { flattenId, idOfPath } from '#cutroom/shard/member-id.js';
 import { parse } from 'yaml';
-import { readDocument } from './markdown.js';
-import { listSessions, testSession } from './sessions.js';
-import { listFields, listFolder, listLiterals, listLiteralsOf, listSnakeCase } from './source-fields.js';
+import { readDocument } from '../../docs/markdown.js';
+import { listSessions, testSession } from '../../docs/sessions.js';
+import { listFields, listFolder, listLiterals, listLiteralsOf, listSnakeCase } from '../../docs/source-fields.js';
 
 const shards = readDocument('docs/shards.md');
 
