@@ -65,8 +65,8 @@ export class KWeighting {
       const h1Before = h1;
       h1 = high1 * shelved + h2 - c1 * h1Before;
       h2 = high2 * shelved - c2 * h1Before;
-      // Costs nothing here: all waits for the filters.
-      highest = Math.max(highest, Math.abs(sample));
+      const height = Math.abs(sample);
+      if (height > highest) highest = height;
     }
     this.highest = Math.max(this.highest, highest);
     this.#shelf1 = audible(s1);
