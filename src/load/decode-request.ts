@@ -39,7 +39,7 @@ export function countSamples({ samples, encodedSamples }: Extract<DecodeOutcome,
   return encodedSamples ?? samples.length;
 }
 
-/** Decodes requests, several processes at once; the outcomes in the order of the requests. Never rejects for the fault of an item. */
+/** Decodes requests, several at once; the outcomes in the order of the requests. Never rejects for the fault of an item. */
 export interface UtteranceDecoder extends AsyncDisposable {
   /**
    * @param divide gives a place for the samples of each request, which those that fit may be put in; called once, when decoding begins, or never.

@@ -25,7 +25,7 @@ export interface LoaderOptions extends PlanOptions {
   workers?: number | undefined;
   /** Hz that everything is brought to; null keeps each recording's, for batches of one item. Default 16,000. */
   sampleRate?: number | null | undefined;
-  /** Processes that decode; 0 decodes in this one, which blocks it for the time of each item. Default: one a core. */
+  /** Processes that decode; 0 decodes in threads of this one, one a core, which a crash of the codec library ends. Default: one a core. */
   jobs?: number | undefined;
   /** Batches that are decoded ahead. Default 4. */
   prefetch?: number | undefined;

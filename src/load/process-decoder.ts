@@ -1,9 +1,11 @@
 import { ProcessPool } from '../run/process-pool.js';
 import type { JobOutcome } from '../run/process-pool.js';
+import { dealGroups } from './deal-groups.js';
+import { decodeGroup } from './decode-group.js';
+import type { GroupAttempt } from './decode-group.js';
 import type { DecodeJob, DecodeResult } from './decode-job.js';
 import type { DecodeOutcome, DecodeRequest, DivideRoom, EncodedFormat, UtteranceDecoder } from './decode-request.js';
 import { DecodeSlots } from './decode-slots.js';
-import { describeCrash } from './item-crash.js';
 import { ItemPlaces } from './item-places.js';
 import { SampleChunks } from './sample-chunks.js';
 
@@ -19,13 +21,6 @@ export interface ProcessDecoderOptions {
 }
 
 const PROGRAM = new URL('./decode-process.js', import.meta.url);
-/** A message to a process costs as much as decoding a tenth of a second. */
-const GROUP_ITEMS = 16;
-/** Some seconds of audio, encoded. */
-const GROUP_BYTES = 1 << 20;
-/** A batch is dealt out so that no process has much more to do than the others. */
-const GROUPS_A_PROCESS = 2;
-
 /** Decodes in other processes, so that a crash in the codec library costs one item. They are started at once, and stay. */
 export class ProcessDecoder implements UtteranceDecoder {
   readonly #jobs: number;
@@ -52,9 +47,10 @@ export class ProcessDecoder implements UtteranceDecoder {
   ): Promise<DecodeOutcome[]> {
     signal?.throwIfAborted();
     this.#requireOpen();
-    const groups = dealGroups(requests, this.#jobs);
     const places = new ItemPlaces(requests, divide);
-    const outcomes = await Promise.all(groups.map((group) => this.#decodeGroup(group, places, signal)));
+    const attempt = (group: readonly DecodeRequest[]): Promise<GroupAttempt> => this.#attempt(group, places, signal);
+    const groups = dealGroups(requests, this.#jobs);
+    const outcomes = await Promise.all(groups.map((group) => decodeGroup(group, attempt)));
     return outcomes.flat();
   }
 
@@ -85,33 +81,11 @@ export class ProcessDecoder implements UtteranceDecoder {
     this.#slots[Symbol.dispose]();
   }
 
-  /** Decodes a group; where its process ends at an item, that item is tried once more by itself, and so is what follows it. */
-  async #decodeGroup(
-    requests: readonly DecodeRequest[],
-    places: ItemPlaces,
-    signal: AbortSignal | undefined,
-    isSecondTry = false,
-  ): Promise<DecodeOutcome[]> {
-    if (requests.length === 0) return [];
-    const attempt = await this.#attempt(requests, places, signal);
-    if (attempt.kind === 'done') return attempt.value;
-    const at = Math.min(attempt.item, requests.length - 1);
-    const failed = requests[at];
-    if (failed === undefined) throw new Error('A group without items was decoded');
-    const isOver = attempt.isHung || isSecondTry;
-    const [before, own, behind] = await Promise.all([
-      this.#decodeGroup(requests.slice(0, at), places, signal),
-      isOver ? [describeCrash(failed, attempt.how)] : this.#decodeGroup([failed], places, signal, true),
-      this.#decodeGroup(requests.slice(at + 1), places, signal),
-    ]);
-    return [...before, ...own, ...behind];
-  }
-
   async #attempt(
     requests: readonly DecodeRequest[],
     places: ItemPlaces,
     signal: AbortSignal | undefined,
-  ): Promise<Attempt> {
+  ): Promise<GroupAttempt> {
     const slot = await this.#slots.take();
     try {
       this.#requireOpen();
@@ -158,26 +132,6 @@ export class ProcessDecoder implements UtteranceDecoder {
 
 const NO_SAMPLES = new Float32Array(0);
 
-/** What became of a group: all its items, or at which one its process ended. */
-type Attempt = { kind: 'done'; value: DecodeOutcome[] } | { kind: 'ended'; item: number; isHung: boolean; how: string };
-
 function describeEnd(outcome: Exclude<JobOutcome<unknown>, { kind: 'done' }>): string {
   return outcome.kind === 'died' ? `crashed (${outcome.how})` : `hung for ${outcome.seconds} s`;
-}
-
-/** Neighbours stay together: they often lie in one tar. */
-function dealGroups(requests: readonly DecodeRequest[], jobs: number): DecodeRequest[][] {
-  const most = Math.min(GROUP_ITEMS, Math.ceil(requests.length / (GROUPS_A_PROCESS * jobs)));
-  const groups: DecodeRequest[][] = [];
-  let group: DecodeRequest[] = [];
-  let bytes = 0;
-  for (const request of requests) {
-    if (group.length === 0) groups.push(group);
-    group.push(request);
-    bytes += request.inside?.sizeBytes ?? 0;
-    if (group.length < most && bytes < GROUP_BYTES) continue;
-    group = [];
-    bytes = 0;
-  }
-  return groups;
 }
