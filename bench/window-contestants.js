@@ -9,7 +9,7 @@ const DRAW = fileURLToPath(new URL('draw-windows.js', import.meta.url));
 /** Beside the project's folder, where it is there at all. */
 const PEER = fileURLToPath(new URL('../../shared/peers/audiotree_windows.py', import.meta.url));
 
-/** How long that program draws windows. */
+/** How long that program draws windows at most. */
 const DRAW_SECONDS = 15;
 
 /** Scans a folder into another one, which is emptied before. */
@@ -34,9 +34,10 @@ export async function runDraw(...values) {
  *
  * @param {string} venv A Python environment with audiotree 1.0.0 and bagz.
  * @param {string[]} files
+ * @param {number} windows How many there are in all of them.
  * @param {string} workDir Is emptied before and removed after.
  */
-export async function runAudiotree(venv, files, workDir) {
+export async function runAudiotree(venv, files, windows, workDir) {
   rmSync(workDir, { recursive: true, force: true });
   mkdirSync(workDir, { recursive: true });
   const python = path.resolve(venv, 'bin', 'python');
@@ -45,7 +46,8 @@ export async function runAudiotree(venv, files, workDir) {
   const { stdout, peakBytes, cpuSeconds } = await measure(command);
   rmSync(workDir, { recursive: true });
   const report = parseAudiotreeReport(stdout);
-  const drawCpuSeconds = (DRAW_SECONDS * report.windowsASecond * report.cpuMs) / 1000;
+  const drawn = Math.min(windows, DRAW_SECONDS * report.windowsASecond);
+  const drawCpuSeconds = (drawn * report.cpuMs) / 1000;
   const startCpuSeconds = Math.max(0, cpuSeconds - drawCpuSeconds - report.loudnessCpuSeconds);
   return { ...report, peakBytes, startCpuSeconds };
 }

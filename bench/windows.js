@@ -98,7 +98,7 @@ async function measureShort() {
       round.ours.push(await runDraw('draw', scan, windows));
       round.kept.push(await runDraw('keep', scan, windows));
       if (peers !== undefined && PEER_FORMATS.includes(format)) {
-        round.theirs.push(await runAudiotree(peers, filesIn(audioDir), path.join(out, 'audiotree')));
+        round.theirs.push(await runAudiotree(peers, filesIn(audioDir), minutes * 60, path.join(out, 'audiotree')));
       }
     }
   }
@@ -159,7 +159,7 @@ async function measureLoudness() {
     rounds.start.push(await runScan(one, `${scan}-one`, ['--jobs', '1', ...LOUDNESS]));
     rounds.parallel.push(await runScan(audioDir, scan, LOUDNESS));
     if (peers !== undefined) {
-      rounds.theirs.push(await runAudiotree(peers, filesIn(audioDir), path.join(out, 'audiotree')));
+      rounds.theirs.push(await runAudiotree(peers, filesIn(audioDir), hours * 3600, path.join(out, 'audiotree')));
     }
   }
   results.loudness = {
