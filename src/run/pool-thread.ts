@@ -82,9 +82,10 @@ export class PoolThread {
     }
   }
 
-  /** Says that nobody waits for the job any more: what follows is left out. */
+  /** Says that nobody waits for the job any more: what follows is left out, and keeps no process alive. */
   drop(): void {
     this.#signs.wantedJob = 0;
+    this.#worker.unref();
   }
 
   /** Resolves when the thread is gone. */
