@@ -1,6 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const CHUNK_BYTES = 1 << 15;
+/** Rooms of files that were closed, for those that are opened next: to make one anew takes as long as reading into it. */
+const SPARE_ROOMS: Buffer<ArrayBuffer>[] = [];
+const MAX_SPARE_ROOMS = 8;
+const MAX_SPARE_BYTES = 1 << 18;
 
 /** A file that is read forwards in small pieces, from any place on. */
 export class FileChunks implements Disposable {
@@ -47,7 +51,7 @@ export class FileChunks implements Disposable {
     const kept = at >= 0 ? Math.max(0, this.#filled - at) : 0;
     const size = Math.max(length, this.#chunkBytes);
     const old = this.room;
-    if (old.length < size) this.room = Buffer.allocUnsafeSlow(size);
+    if (old.length < size) this.room = takeRoom(size);
     if (kept > 0) old.copy(this.room, 0, at, at + kept);
     this.#start = from;
     for (this.#filled = kept; this.#filled < size;) {
@@ -59,5 +63,14 @@ export class FileChunks implements Disposable {
 
   [Symbol.dispose](): void {
     closeSync(this.#file);
+    const { length } = this.room;
+    if (length > 0 && length <= MAX_SPARE_BYTES && SPARE_ROOMS.length < MAX_SPARE_ROOMS) SPARE_ROOMS.push(this.room);
+    this.room = Buffer.alloc(0);
+    this.#filled = 0;
   }
+}
+
+function takeRoom(size: number): Buffer<ArrayBuffer> {
+  const at = SPARE_ROOMS.findIndex(({ length }) => length >= size);
+  return at < 0 ? Buffer.allocUnsafeSlow(size) : (SPARE_ROOMS.splice(at, 1)[0] ?? Buffer.allocUnsafeSlow(size));
 }

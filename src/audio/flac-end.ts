@@ -11,8 +11,8 @@ export interface FlacInfo {
 }
 
 const STREAMINFO_END = 42;
-/** How much of the end of the file is searched: more than a frame and the tags that programs write behind the audio. */
-const TAIL_BYTES = 1 << 16;
+/** How much of the end of the file is searched beside a frame: first as much as few tags take, then what programs write behind the audio. */
+const TAILS_BYTES = [1 << 10, 1 << 16];
 /** Larger frames than the tail are searched for where the header says that there are any. */
 const MAX_TAIL_BYTES = 1 << 22;
 
@@ -34,28 +34,34 @@ export function readFlacLength(path: string): FlacInfo | undefined {
     if (sampleRate === 0 || totalFrames === 0) return undefined;
     const [minBlock, maxBlock] = [head.readUInt16BE(8), head.readUInt16BE(10)];
     const fixedBlock = minBlock === maxBlock ? maxBlock : undefined;
-    const tail = readTail(file, head.readUIntBE(15, 3));
-    if (!hasFrameEndingAt(tail, totalFrames, fixedBlock)) return undefined;
-    return { sampleRate, channels: Number((packed >> 41n) & 7n) + 1, totalFrames };
+    for (const tailBytes of TAILS_BYTES) {
+      const end = findLastEnd(readTail(file, tailBytes + head.readUIntBE(15, 3)), fixedBlock);
+      if (end === undefined) continue;
+      return end === totalFrames ? { sampleRate, channels: Number((packed >> 41n) & 7n) + 1, totalFrames } : undefined;
+    }
+    return undefined;
   } finally {
     closeSync(file);
   }
 }
 
-function readTail(file: number, maxFrameBytes: number): Buffer {
+function readTail(file: number, tailBytes: number): Buffer {
   const fileBytes = fstatSync(file).size;
-  const wanted = Math.min(fileBytes - STREAMINFO_END, Math.min(MAX_TAIL_BYTES, TAIL_BYTES + maxFrameBytes));
+  const wanted = Math.min(fileBytes - STREAMINFO_END, Math.min(MAX_TAIL_BYTES, tailBytes));
   const tail = Buffer.allocUnsafe(Math.max(0, wanted));
   return tail.subarray(0, readSync(file, tail, 0, tail.length, fileBytes - tail.length));
 }
 
-/** Looks for the header of a frame from the end of the file on. Its checksum and its number make a chance hit all but impossible. */
-function hasFrameEndingAt(tail: Buffer, totalFrames: number, fixedBlock: number | undefined): boolean {
+/**
+ * Where the last frame ends whose header stands in the tail, which is looked for from the end of the file on. Its checksum and its number make a
+ * chance hit all but impossible.
+ */
+function findLastEnd(tail: Buffer, fixedBlock: number | undefined): number | undefined {
   for (let at = tail.length - 2; at >= 0; at -= 1) {
     at = tail.lastIndexOf(0xff, at);
-    if (at < 0) return false;
+    if (at < 0) return undefined;
     const frame = readFlacFrameHeader(tail, at, tail.length, fixedBlock);
-    if (frame !== undefined) return frame.start + frame.frames === totalFrames;
+    if (frame !== undefined) return frame.start + frame.frames;
   }
-  return false;
+  return undefined;
 }

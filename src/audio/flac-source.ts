@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
-import { AV_CODEC_ID_FLAC } from 'node-av/constants';
-import { Codec, CodecContext, Frame, Packet } from 'node-av/lib';
+import type { CodecContext } from 'node-av/lib';
 import type { BlockSource, TakeBlock } from './block-source.js';
 import { FileChunks } from './file-chunks.js';
+import { FlacContexts } from './flac-contexts.js';
 import { readFlacLength } from './flac-end.js';
 import type { FlacInfo } from './flac-end.js';
 import { FlacFrames } from './flac-frames.js';
@@ -23,32 +23,32 @@ export class FlacSource implements BlockSource {
   readonly #totalFrames: number;
   readonly #file: FileChunks;
   readonly #frames: FlacFrames;
-  readonly #decoder: CodecContext;
-  readonly #packet = new Packet();
-  readonly #block = new Frame();
+  readonly #contexts: FlacContexts;
+  readonly #ownsContexts: boolean;
   #sequential: SequentialSource | undefined;
 
-  /** @returns undefined where the file is anything else, or does not bear out what its header says. */
-  static open(path: string): FlacSource | undefined {
+  /**
+   * @param shared lends a decoder; without it, the source has its own.
+   * @returns undefined where the file is anything else, or does not bear out what its header says.
+   */
+  static open(path: string, shared?: FlacContexts): FlacSource | undefined {
     const info = readFlacLength(path);
     if (info === undefined) return undefined;
     const file = new FileChunks(path, CHUNK_BYTES);
     const frames = FlacFrames.open(file, statSync(path).size, info.totalFrames);
-    const decoder = frames && openFlacDecoder(info, frames.streamInfo);
-    if (frames !== undefined && decoder !== undefined) return new FlacSource(path, info, file, frames, decoder);
+    if (frames !== undefined) return new FlacSource(path, info, file, frames, shared);
     file[Symbol.dispose]();
     return undefined;
   }
 
-  private constructor(path: string, info: FlacInfo, file: FileChunks, frames: FlacFrames, decoder: CodecContext) {
+  private constructor(path: string, info: FlacInfo, file: FileChunks, frames: FlacFrames, shared?: FlacContexts) {
     this.#path = path;
     this.#totalFrames = info.totalFrames;
     this.info = { sampleRate: info.sampleRate, channels: info.channels, container: 'flac', codec: 'flac' };
     this.#file = file;
     this.#frames = frames;
-    this.#decoder = decoder;
-    this.#packet.alloc();
-    this.#block.alloc();
+    this.#ownsContexts = shared === undefined;
+    this.#contexts = shared ?? new FlacContexts();
   }
 
   frames(): number {
@@ -58,10 +58,13 @@ export class FlacSource implements BlockSource {
   decode(firstFrame: number, take: TakeBlock): number | undefined {
     if (firstFrame >= this.#totalFrames) return this.#totalFrames;
     let position = firstFrame;
-    for (let frame = this.#frames.find(firstFrame); frame !== undefined; frame = this.#frames.next(frame)) {
-      if (!this.#decodeFrame(frame)) break;
-      position = frame.start + frame.frames;
-      if (take(this.#block, frame.start, frame.frames)) return undefined;
+    const decoder = this.#contexts.take(this.#frames.streamInfo);
+    if (decoder !== undefined) {
+      for (let frame = this.#frames.find(firstFrame); frame !== undefined; frame = this.#frames.next(frame)) {
+        if (!this.#decodeFrame(frame, decoder)) break;
+        position = frame.start + frame.frames;
+        if (take(this.#contexts.block, frame.start, frame.frames)) return undefined;
+      }
     }
     if (position >= this.#totalFrames) return this.#totalFrames;
     this.#sequential ??= new SequentialSource(this.#path);
@@ -70,35 +73,18 @@ export class FlacSource implements BlockSource {
 
   [Symbol.dispose](): void {
     this.#sequential?.[Symbol.dispose]();
-    this.#block.free();
-    this.#packet.free();
-    this.#decoder.freeContext();
+    if (this.#ownsContexts) this.#contexts[Symbol.dispose]();
     this.#file[Symbol.dispose]();
   }
 
   /** Decodes a frame into the block; false where it is damaged, or of another form than the header says. */
-  #decodeFrame({ offset, endOffset, frames }: PlacedFlacFrame): boolean {
-    this.#packet.data = this.#file.bytes(offset, endOffset - offset);
-    const sent = this.#decoder.sendPacketSync(this.#packet);
-    this.#packet.unref();
-    if (sent < 0 || this.#decoder.receiveFrameSync(this.#block) < 0) return false;
-    const { sampleRate, channels, nbSamples } = this.#block;
+  #decodeFrame({ offset, endOffset, frames }: PlacedFlacFrame, decoder: CodecContext): boolean {
+    const { packet, block } = this.#contexts;
+    packet.data = this.#file.bytes(offset, endOffset - offset);
+    const sent = decoder.sendPacketSync(packet);
+    packet.unref();
+    if (sent < 0 || decoder.receiveFrameSync(block) < 0) return false;
+    const { sampleRate, channels, nbSamples } = block;
     return nbSamples === frames && sampleRate === this.info.sampleRate && channels === this.info.channels;
   }
-}
-
-/** Frames carry checksums, which tell of damage that would be heard as noise. */
-function openFlacDecoder({ sampleRate, channels }: FlacInfo, streamInfo: Buffer): CodecContext | undefined {
-  const codec = Codec.findDecoder(AV_CODEC_ID_FLAC);
-  if (codec === null) return undefined;
-  const decoder = new CodecContext();
-  decoder.allocContext3(codec);
-  decoder.extraData = streamInfo;
-  decoder.sampleRate = sampleRate;
-  decoder.channels = channels;
-  decoder.threadCount = 1;
-  decoder.setOption('err_detect', 'crccheck+explode');
-  if (decoder.open2Sync(codec) >= 0) return decoder;
-  decoder.freeContext();
-  return undefined;
 }

@@ -23,13 +23,13 @@ import { SequentialSource } from './sequential-source.js';
  * Opens a recording in the way by which any place of it is reached soonest: a WAV by its bytes, FLAC by the numbers of its frames, MP3, Opus, Vorbis and AAC
  * by an index that a first pass over the file makes; anything else is decoded from its start.
  *
- * @param shared lends decoders to recordings that are read by an index; without it, each has its own.
+ * @param shared lends decoders to recordings that are read by an index, and to FLAC; without it, each has its own.
  * @throws AudioError where it cannot be opened.
  */
 export function openBlockSource(path: string, indexes: PacketIndexes, shared?: SharedDecoders): BlockSource {
   const again = openAgain(path, indexes, shared);
   if (again !== undefined) return again;
-  const opened = openWithoutIndex(path);
+  const opened = openWithoutIndex(path, shared);
   if (!(opened instanceof IndexableSource)) return opened;
   return opened.orDispose(() => opened.finish(indexes, shared));
 }
@@ -47,7 +47,7 @@ export async function openBlockSourceInTurns(
 ): Promise<BlockSource> {
   const again = openAgain(path, indexes, shared);
   if (again !== undefined) return again;
-  const opened = openWithoutIndex(path);
+  const opened = openWithoutIndex(path, shared);
   if (!(opened instanceof IndexableSource)) return opened;
   try {
     await indexes.prepare(path, () => opened.makeIndex(), between);
@@ -91,8 +91,8 @@ export function isIndexedKind(kind: Pick<RecordingInfo, 'container' | 'codec'>):
   return indexMethod(kind) !== undefined;
 }
 
-function openWithoutIndex(path: string): BlockSource | IndexableSource {
-  const direct = PlainWavSource.open(path) ?? FlacSource.open(path);
+function openWithoutIndex(path: string, shared?: SharedDecoders): BlockSource | IndexableSource {
+  const direct = PlainWavSource.open(path) ?? FlacSource.open(path, shared?.flac);
   if (direct !== undefined) return direct;
   const sequential = new SequentialSource(path);
   const method = indexMethod(sequential.info);

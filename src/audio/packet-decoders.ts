@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib';
 import { AudioError } from './audio-error.js';
+import { FlacContexts } from './flac-contexts.js';
 import { onlyAudioStream, openContainer, openDecoder } from './open-recording.js';
 
 /** Decoders of recordings that differ in codec, rate, channels or setup. */
@@ -24,6 +25,8 @@ export function decoderKey({ codecpar, timeBase }: Stream): string {
 
 /** Decoders that stay for the next recording of the same setup: to open a container and a decoder takes as long as to decode a second. */
 export class SharedDecoders implements Disposable {
+  /** Of FLAC files that are read by the numbers of their frames. */
+  readonly flac = new FlacContexts();
   readonly #decoders = new Map<string, CodecContext>();
 
   /** The decoder of a recording, emptied. */
@@ -43,6 +46,7 @@ export class SharedDecoders implements Disposable {
   [Symbol.dispose](): void {
     for (const decoder of this.#decoders.values()) decoder.freeContext();
     this.#decoders.clear();
+    this.flac[Symbol.dispose]();
   }
 }
 

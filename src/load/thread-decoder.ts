@@ -13,7 +13,7 @@ import { SampleChunks } from './sample-chunks.js';
 export interface ThreadDecoderOptions {
   /** How many threads. Default: one a core. */
   threads?: number | undefined;
-  /** How long this thread decodes by itself, before it starts them; with 0 they start at once, and it decodes nothing. Default 100, in milliseconds. */
+  /** How long this thread decodes by itself, before it starts them; with 0 they start at once, and it decodes nothing. Default 100, in milliseconds; no end with one thread. */
   aloneMs?: number;
   /** What they run; tests have one of their own. */
   program?: URL;
@@ -49,7 +49,10 @@ export class ThreadDecoder implements UtteranceDecoder {
   #hasThreads = false;
   #closing: Promise<void> | undefined;
 
-  constructor({ threads = availableParallelism(), aloneMs = ALONE_MS, program = PROGRAM }: ThreadDecoderOptions = {}) {
+  constructor(options: ThreadDecoderOptions = {}) {
+    const { threads = availableParallelism(), program = PROGRAM } = options;
+    // A thread beside this one is of use where it has a core of its own.
+    const { aloneMs = threads > 1 ? ALONE_MS : Infinity } = options;
     this.#threads = threads;
     this.#aloneMs = aloneMs;
     this.#pool = new ThreadPool({ program, size: threads });

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import type { AbortListeners } from './abort-listeners.js';
 import type { ChildMessage } from './pool-child.js';
 import type { RunJobOptions } from './process-pool.js';
 
@@ -64,10 +65,9 @@ export class PoolProcess {
   }
 
   /** Does a job. A signal or silence kills the process; the promise settles when it is gone. */
-  async run(job: unknown, silenceMs: number, options: RunJobOptions): Promise<ProcessOutcome> {
+  async run(job: unknown, silenceMs: number, options: RunJobOptions, aborts: AbortListeners): Promise<ProcessOutcome> {
     const { signal } = options;
-    const abort = (): void => void this.#child.kill('SIGKILL');
-    signal?.addEventListener('abort', abort, { once: true });
+    const stopHearing = signal && aborts.add(signal, () => void this.#child.kill('SIGKILL'));
     let isHung = false;
     const watch = new SilenceWatch(silenceMs, () => {
       isHung = true;
@@ -95,7 +95,7 @@ export class PoolProcess {
       });
     } finally {
       watch.stop();
-      signal?.removeEventListener('abort', abort);
+      stopHearing?.();
       this.#onMessage = undefined;
       this.#onExit = undefined;
     }

@@ -1,4 +1,5 @@
 import { CutroomError, errorMessage } from '../errors.js';
+import { AbortListeners } from './abort-listeners.js';
 import { PoolProcess } from './pool-process.js';
 
 export interface ProcessPoolOptions {
@@ -35,6 +36,7 @@ export class ProcessPool {
   readonly #idle: PoolProcess[] = [];
   readonly #all = new Set<PoolProcess>();
   readonly #waiting: (() => void)[] = [];
+  readonly #aborts = new AbortListeners();
   #busy = 0;
   #isClosed = false;
 
@@ -56,7 +58,7 @@ export class ProcessPool {
         options.signal?.throwIfAborted();
         if (this.#isClosed) throw new Error('The process pool is closed');
         const worker = this.#idle.pop() ?? this.#start();
-        const outcome = await worker.run(job, this.#options.silenceMs, options);
+        const outcome = await worker.run(job, this.#options.silenceMs, options, this.#aborts);
         if (outcome.kind === 'died' || outcome.kind === 'hung') return outcome;
         if (outcome.kind !== 'not_started') {
           this.#idle.push(worker);

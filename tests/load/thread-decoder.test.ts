@@ -156,6 +156,17 @@ describe('ThreadDecoder.decode()', () => {
     expect(outcomes[1]).toMatchObject({ message });
   });
 
+  it('needs no threads where there is one core', async () => {
+    await using own = new ThreadDecoder({ threads: 1, program: NO_PROGRAM });
+    const request = { ...writeWav('core.wav', 0.25, 20 * RATE), speed: 1.1 };
+    const startMs = performance.now();
+    // Longer than what is small.
+    for (let call = 0; performance.now() - startMs < 250; call += 1) {
+      const kinds = (await own.decode([request, request])).map(({ kind }) => kind);
+      expect(kinds, `${call}`).toEqual(['decoded', 'decoded']);
+    }
+  });
+
   it('says when there are no threads to be had', async () => {
     await using own = new ThreadDecoder({ threads: 1, aloneMs: 0, program: NO_PROGRAM });
     const error: unknown = await own.decode([writeWav('sound.wav', 0.25)]).catch((caught: unknown) => caught);

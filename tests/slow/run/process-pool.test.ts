@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -170,6 +170,16 @@ describe('ProcessPool.run()', () => {
     if (HAS_PROC) expect(isAlive(pid)).toBe(false);
     expect(await pidOf(pool)).not.toBe(pid);
     await expect(pool.run({ do: 'answer' }, { signal: stop.signal })).rejects.toThrow('enough');
+  });
+
+  test('hears a signal once for all jobs at once, and no more after them', async () => {
+    const pool = makePool({ size: 3 });
+    const { signal } = new AbortController();
+    const jobs = Array.from({ length: 9 }, () => pool.run({ do: 'sleep', ms: 100 }, { signal }));
+    await sleep(0);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await Promise.all(jobs);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 });
 
