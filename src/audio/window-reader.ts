@@ -1,5 +1,5 @@
 import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
-import type { Frame } from 'node-av/lib';
+import type { ChannelLayout, Frame } from 'node-av/lib';
 import type { BlockSource } from './block-source.js';
 import { positionedLayout } from './channel-weights.js';
 import { IndexFolder } from './index-folder.js';
@@ -39,6 +39,8 @@ export interface WindowSamples {
 
 const OPEN_FILES = 32;
 const INDEX_BYTES = 64 * 2 ** 20;
+/** Fed to the resampler beyond what a window needs. */
+const SPARE_FRAMES = 64;
 /** Waveforms that were given back and are kept for the next windows. */
 const SPARE_WAVEFORMS = 64;
 /** Of rates that have no small divisor in common, the filters of one take 100 MB. */
@@ -162,19 +164,29 @@ export class WindowReader implements Disposable {
     const sampleRate = this.#options.sampleRate ?? info.sampleRate;
     const samples = typeof samplesOf === 'number' ? samplesOf : samplesOf(sampleRate);
     let window: OpenWindow | undefined;
-    let isSpeltOut = false;
-    const fedFrom = Math.max(0, firstFrame - contextFramesOf(info.sampleRate, sampleRate));
+    /** Set where the blocks come without channel positions, which the resampler wants spelt out in every block. */
+    let ownLayout: ChannelLayout | undefined;
+    const context = contextFramesOf(info.sampleRate, sampleRate);
+    const fedFrom = Math.max(0, firstFrame - context);
+    // What lies behind that changes nothing: to resample it would be work for nothing.
+    const fedTo = firstFrame + Math.ceil((samples * info.sampleRate) / sampleRate) + 2 * context + SPARE_FRAMES;
     const end = source.decode(fedFrom, (block, start, frames) => {
-      // Containers without channel positions leave them open; the resampler wants them spelt out, in every block.
-      // A decoder tells positions of all of a recording or of none, and to ask for them takes longer than for all else.
-      if (window === undefined) isSpeltOut = block.channelLayout.order === AV_CHANNEL_ORDER_NATIVE;
-      if (!isSpeltOut) block.channelLayout = positionedLayout(block.channelLayout.nbChannels);
-      window ??= new OpenWindow(
-        this.#resamplers.take(block, sampleRate, this.#options.mono),
-        { firstFrame, fedFrom: start },
-        this.#takeWaveform(this.#options.mono ? 1 : block.channels, samples),
-      );
-      return window.push(block, frames);
+      if (window === undefined) {
+        // A decoder tells positions of all of a recording or of none, and to ask for them takes longer than for all else.
+        const told = block.channelLayout;
+        if (told.order !== AV_CHANNEL_ORDER_NATIVE) ownLayout = positionedLayout(told.nbChannels);
+        const resamplers = this.#resamplers.take(block, ownLayout ?? told, sampleRate, this.#options.mono);
+        const waveform = this.#takeWaveform(resamplers.length, samples);
+        window = new OpenWindow(resamplers, { firstFrame, fedFrom: start }, waveform);
+      }
+      if (ownLayout !== undefined) block.channelLayout = ownLayout;
+      const fed = Math.min(frames, fedTo - start);
+      if (fed < frames) block.nbSamples = fed;
+      const isFull = window.push(block, fed);
+      // The source may give it again.
+      if (fed < frames) block.nbSamples = frames;
+      if (fed < frames && !isFull) throw new Error(`The resampler wants more than ${fedTo - firstFrame} frames`);
+      return isFull;
     });
     if (end !== undefined && end > firstFrame) window?.finish(end - firstFrame);
     window?.silenceRest();
@@ -256,8 +268,7 @@ class OpenWindow {
 class Resamplers implements Disposable {
   readonly #sets = new Map<string, readonly SpanResampler[]>();
 
-  take(block: Frame, targetRate: number, isMono: boolean): readonly SpanResampler[] {
-    const layout = block.channelLayout;
+  take(block: Frame, layout: ChannelLayout, targetRate: number, isMono: boolean): readonly SpanResampler[] {
     const { format, sampleRate } = block;
     const key = `${format} ${sampleRate} ${layout.nbChannels} ${layout.mask} ${targetRate}`;
     const known = this.#sets.get(key);
