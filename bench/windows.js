@@ -1,6 +1,6 @@
 // Measures windows of recordings, and scans; prints Markdown tables. What is measured, and how, is in docs/performance.md.
 //
-//     npm run bench:windows -- [--minutes 60] [--hours 10] [--loudness-hours 2] [--files 20000] [--windows 6000]
+//     npm run bench:windows -- [--minutes 60] [--hours 10] [--loudness-hours 2] [--files 20000] [--windows 20000]
 //                              [--formats flac,wav,mp3,opus,ogg] [--parts describe,short,long,small,loudness] [--runs 3]
 //                              [--out DIR] [--peers VENV] [--json]
 //
@@ -20,6 +20,8 @@ const PARTS = ['describe', 'short', 'long', 'small', 'loudness'];
 const FORMATS = ['flac', 'wav', 'mp3', 'opus', 'ogg'];
 /** What audiotree reads of them. */
 const PEER_FORMATS = ['flac', 'wav'];
+/** Of which excerpts are not handed back, too. */
+const KEPT_FORMAT = 'flac';
 const LOUDNESS = ['--lufs', '--lufs-window', '1.0', '--sample-rate', '44100', '--mono'];
 /** Recordings that share the hours of loudness, as in ../shared/peers. */
 const LOUDNESS_RECORDINGS = 12;
@@ -47,7 +49,7 @@ function readSettings() {
       hours: { type: 'string', default: '10' },
       'loudness-hours': { type: 'string', default: '2' },
       files: { type: 'string', default: '20000' },
-      windows: { type: 'string', default: '6000' },
+      windows: { type: 'string', default: '20000' },
       formats: { type: 'string', default: FORMATS.join(',') },
       parts: { type: 'string', default: PARTS.join(',') },
       runs: { type: 'string', default: '3' },
@@ -96,7 +98,7 @@ async function measureShort() {
       round.loudness.push(await runScan(audioDir, scan, ['--jobs', '1', ...LOUDNESS]));
       round.headers.push(await runScan(audioDir, scan, ['--jobs', '1']));
       round.ours.push(await runDraw('draw', scan, windows));
-      round.kept.push(await runDraw('keep', scan, windows));
+      if (format === KEPT_FORMAT) round.kept.push(await runDraw('keep', scan, windows));
       if (peers !== undefined && PEER_FORMATS.includes(format)) {
         round.theirs.push(await runAudiotree(peers, filesIn(audioDir), minutes * 60, path.join(out, 'audiotree')));
       }
@@ -106,7 +108,7 @@ async function measureShort() {
     results.short.push({
       format,
       draw: medianOf(ours),
-      kept: medianOf(kept),
+      kept: kept.length === 0 ? undefined : medianOf(kept),
       peer: theirs.length === 0 ? undefined : medianOf(theirs),
       headers: medianOf(headers),
       loudness: medianOf(loudness),

@@ -92,7 +92,11 @@ export function isIndexedKind(kind: Pick<RecordingInfo, 'container' | 'codec'>):
 }
 
 function openWithoutIndex(path: string, shared?: SharedDecoders): BlockSource | IndexableSource {
-  const direct = PlainWavSource.open(path) ?? FlacSource.open(path, shared?.flac);
+  checkFile(path);
+  const openFlac = (): BlockSource | undefined => FlacSource.open(path, shared?.flac);
+  const openWav = (): BlockSource | undefined => PlainWavSource.open(path);
+  // The content decides; the name tells what is likely.
+  const direct = /\.flac$/iu.test(path) ? (openFlac() ?? openWav()) : (openWav() ?? openFlac());
   if (direct !== undefined) return direct;
   const sequential = new SequentialSource(path);
   const method = indexMethod(sequential.info);

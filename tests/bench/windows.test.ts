@@ -24,7 +24,7 @@ describe('printWindowReport()', () => {
     describe: [{ files: 1000, slots: 10_000_000, count: 2_000_000, wallSeconds: 1, cpuSeconds: 0.8, bytes: 2 ** 24 }],
     short: [
       { format: 'flac', draw, kept: { ...draw, cpuSeconds: 3.6 }, peer: { cpuMs: 2.5 }, headers: took, loudness: took },
-      { format: 'mp3', draw, kept: draw, peer: undefined, headers: took, loudness: took },
+      { format: 'mp3', draw, kept: undefined, peer: undefined, headers: took, loudness: took },
     ],
     long: [{ format: 'ogg', first: took, start: draw, end: { ...draw, cpuSeconds: 3.3 }, processBytes: 2 ** 26 }],
     scans: [{ name: 'one job', files: 20_000, ...took }],
@@ -39,8 +39,9 @@ describe('printWindowReport()', () => {
 
   it('tells the ratios with their targets, and both ends of a long file', () => {
     const text = printWindowReport(results).replace(/ +/gu, ' ');
-    expect(text).toContain('| FLAC 48 kHz stereo | 750 | 1.00 | 2.50 | 0.40 (≤ 0.5) | 1.20 | 60 MB |');
-    expect(text).toContain('| MP3 128 kbit/s | 750 | 1.00 | – | 0.40 (≤ 1.0), its FLAC | 1.00 | 60 MB |');
+    expect(text).toContain('| FLAC 48 kHz stereo | 750 | 1.00 | 2.50 | 0.40 (≤ 0.5) | 60 MB |');
+    expect(text).toContain('| FLAC 48 kHz stereo, excerpts kept | 750 | 1.20 | 2.50 | 0.48 (≤ 0.5) | 60 MB |');
+    expect(text).toContain('| MP3 128 kbit/s | 750 | 1.00 | – | 0.40 (≤ 1.0), its FLAC | 60 MB |');
     expect(text).toContain('| Vorbis, quality 4 | 1.00 | 1.10 | 1.10 | 750 | 4.000 | 64 MB |');
     expect(text).toContain('| 1,000 files | 10,000,000 | 2,000,000 | 2,500,000 | ≥ 1,000,000 | 16 MB | < 200 MB |');
     expect(text).toContain('| one job | 20,000 | 4.00 | 5,000 | ≥ 2,000 | 3.00 | 100 MB |');
@@ -54,7 +55,7 @@ describe('printWindowReport()', () => {
   it('leaves out what was not compared', () => {
     const short = results.short.map((row) => ({ ...row, peer: undefined }));
     const text = printWindowReport({ ...results, short, loudness: { ...results.loudness, peer: undefined } });
-    expect(text.replace(/ +/gu, ' ')).toContain('| FLAC 48 kHz stereo | 750 | 1.00 | – | – | 1.20 | 60 MB |');
+    expect(text.replace(/ +/gu, ' ')).toContain('| FLAC 48 kHz stereo | 750 | 1.00 | – | – | 60 MB |');
     expect(text).not.toContain('audiotree, the same');
   });
 
