@@ -16,7 +16,7 @@ export interface WindowReaderOptions {
   sampleRate: number | null;
   /** Whether channels are averaged into one. */
   mono: boolean;
-  /** How many recordings stay open; 32 by default. */
+  /** How many recordings stay open; 64 by default. */
   openFiles?: number;
   /** Memory for what is remembered of where packets lie; 64 MB by default. */
   indexBytes?: number;
@@ -37,7 +37,7 @@ export interface WindowSamples {
   audioSamples: number;
 }
 
-const OPEN_FILES = 32;
+const OPEN_FILES = 64;
 const INDEX_BYTES = 64 * 2 ** 20;
 /** Fed to the resampler beyond what a window needs. */
 const SPARE_FRAMES = 64;

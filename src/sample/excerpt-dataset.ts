@@ -18,7 +18,7 @@ export interface OutputOptions {
   lufs?: boolean | undefined;
   /** Processes that decode; 0 or 1 decodes in this one, which blocks it for the time of each excerpt. Default 0. */
   jobs?: number | undefined;
-  /** Recordings that each of them keeps open. Default 32. */
+  /** Recordings that each of them keeps open. Default 64. */
   openFiles?: number | undefined;
   /** Bytes that each of them remembers of where packets lie in compressed files. Default 64 MiB. */
   indexBytes?: number | undefined;
