@@ -1,7 +1,7 @@
 // What the bench says of a command holds for all the processes that it starts.
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { measure } from '../../bench/process-tree.js';
+import { measure } from '../../../bench/process-tree.js';
 
 const isLinux = existsSync('/proc/self/smaps_rollup');
 

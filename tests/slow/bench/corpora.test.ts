@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeFile } from '../support/decode.js';
+import { decodeFile } from '../../support/decode.js';
 
 interface Row {
   id: string;
@@ -14,7 +14,7 @@ interface Row {
   segments: { start: number; end: number; text: string; words: { word: string }[] }[];
 }
 
-const SCRIPT = fileURLToPath(new URL('../../bench/corpora.js', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../../bench/corpora.js', import.meta.url));
 /** Twelve seconds of each format, in two recordings of different sounds. */
 const HOURS = 24 / 3600;
 
