@@ -39,8 +39,6 @@ export interface WindowSamples {
 
 const OPEN_FILES = 64;
 const INDEX_BYTES = 64 * 2 ** 20;
-/** Fed to the resampler beyond what a window needs. */
-const SPARE_FRAMES = 64;
 /** Waveforms that were given back and are kept for the next windows. */
 const SPARE_WAVEFORMS = 64;
 /** Of rates that have no small divisor in common, the filters of one take 100 MB. */
@@ -166,10 +164,7 @@ export class WindowReader implements Disposable {
     let window: OpenWindow | undefined;
     /** Set where the blocks come without channel positions, which the resampler wants spelt out in every block. */
     let ownLayout: ChannelLayout | undefined;
-    const context = contextFramesOf(info.sampleRate, sampleRate);
-    const fedFrom = Math.max(0, firstFrame - context);
-    // What lies behind that changes nothing: to resample it would be work for nothing.
-    const fedTo = firstFrame + Math.ceil((samples * info.sampleRate) / sampleRate) + 2 * context + SPARE_FRAMES;
+    const fedFrom = Math.max(0, firstFrame - contextFramesOf(info.sampleRate, sampleRate));
     const end = source.decode(fedFrom, (block, start, frames) => {
       if (window === undefined) {
         // A decoder tells positions of all of a recording or of none, and to ask for them takes longer than for all else.
@@ -180,13 +175,7 @@ export class WindowReader implements Disposable {
         window = new OpenWindow(resamplers, { firstFrame, fedFrom: start }, waveform);
       }
       if (ownLayout !== undefined) block.channelLayout = ownLayout;
-      const fed = Math.min(frames, fedTo - start);
-      if (fed < frames) block.nbSamples = fed;
-      const isFull = window.push(block, fed);
-      // The source may give it again.
-      if (fed < frames) block.nbSamples = frames;
-      if (fed < frames && !isFull) throw new Error(`The resampler wants more than ${fedTo - firstFrame} frames`);
-      return isFull;
+      return window.push(block, frames);
     });
     if (end !== undefined && end > firstFrame) window?.finish(end - firstFrame);
     window?.silenceRest();

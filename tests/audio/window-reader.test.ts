@@ -112,6 +112,27 @@ describe('WindowReader', () => {
     expect(reader.read(file, frames + 5 * sampleRate, 100).audioSamples).toBe(0);
   });
 
+  it.each([8000, 11_025, 44_100, 47_999, 48_000, 192_000])(
+    'read() from %d Hz does not hang on how long a window is',
+    (rate) => {
+      const file = path.join(folder, `rate-${rate}.wav`);
+      writeFileSync(file, buildWav(makeNoise(2 * rate, 1, rate, 0.5), { sampleRate: rate }));
+      for (const target of [4001, 8000, 16_000, 44_100, 47_999]) {
+        using reader = new WindowReader({ sampleRate: target, mono: true });
+        for (const [first, samples] of [
+          [0, 400],
+          [777, 1600],
+          [rate + 13, 7],
+          [rate + 13, Math.floor(target / 2)],
+        ] as const) {
+          const { waveform, audioSamples } = reader.read(file, first, samples);
+          expect([waveform.length, audioSamples]).toEqual([samples, samples]);
+          expect(waveform).toEqual(reader.read(file, first, 2 * samples + 50).waveform.subarray(0, samples));
+        }
+      }
+    },
+  );
+
   it('read() uses the memory again that it is given back, and leaves nothing of what was there', () => {
     using reader = new WindowReader({ sampleRate: null, mono: false });
     using fresh = new WindowReader({ sampleRate: null, mono: false });
