@@ -1,5 +1,5 @@
 /** Some seconds of several items. */
-export const CHUNK_BYTES = 4 * 2 ** 20;
+const CHUNK_BYTES = 4 * 2 ** 20;
 
 /** Room for the samples of one group of items, which goes to another thread as a whole: chunks that come back are used for the next group. */
 export class ChunkRoom {

@@ -5,8 +5,6 @@ import { ThreadDecoder } from './thread-decoder.js';
 export interface DecoderOptions {
   /** Processes that decode; 0 decodes in threads of this one, which a crash of the codec library ends. */
   jobs: number;
-  /** How many threads, without processes. Default: one a core. */
-  threads?: number | undefined;
   /** A process that works on one item for longer counts as hung, in milliseconds. Default 300,000. */
   silenceMs?: number | undefined;
   /** What processes encode samples as; threads do not. */
@@ -21,9 +19,9 @@ const SILENCE_MS = 300_000;
  *
  * @throws {RangeError} when the number of jobs is no whole number from 0 on.
  */
-export function createDecoder({ jobs, threads, silenceMs = SILENCE_MS, encodeAs }: DecoderOptions): UtteranceDecoder {
+export function createDecoder({ jobs, silenceMs = SILENCE_MS, encodeAs }: DecoderOptions): UtteranceDecoder {
   if (!Number.isSafeInteger(jobs) || jobs < 0) {
     throw new RangeError(`jobs must be a whole number from 0 on, not ${jobs}`);
   }
-  return jobs === 0 ? new ThreadDecoder({ threads }) : new ProcessDecoder({ jobs, silenceMs, encodeAs });
+  return jobs === 0 ? new ThreadDecoder() : new ProcessDecoder({ jobs, silenceMs, encodeAs });
 }

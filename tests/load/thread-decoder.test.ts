@@ -1,17 +1,16 @@
 // Decoding in threads of this process: order, signals, the end of threads, and an event loop that goes on.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CutroomError } from '#cutroom/errors.js';
-import type { DecodeOutcome, DecodeRequest } from '#cutroom/load/decode-request.js';
+import type { DecodeRequest } from '#cutroom/load/decode-request.js';
 import { ItemDecoder } from '#cutroom/load/item-decoder.js';
 import { ThreadDecoder } from '#cutroom/load/thread-decoder.js';
+import { REQUEST_RATE, levelsOf, requestLevel, requestOf, samplesOf } from '../support/decode-requests.js';
 import { writeEncoded } from '../support/encode.js';
 import { makeNoise } from '../support/signals.js';
-import { buildWav } from '../support/wav-files.js';
 
-const RATE = 16_000;
 const PROGRAM = new URL('../support/ending-thread.js', import.meta.url);
 const NO_PROGRAM = new URL('none.js', import.meta.url);
 /** What an item takes that is slow, less what timers are off. */
@@ -28,30 +27,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function writeWav(name: string, level: number, frames = 400): DecodeRequest {
-  const file = path.join(folder, name);
-  writeFileSync(file, buildWav(new Float64Array(frames).fill(level), { sampleRate: RATE, channels: 1 }));
-  return requestOf(file);
-}
-
-function requestOf(file: string, more: Partial<DecodeRequest> = {}): DecodeRequest {
-  return { path: file, inside: undefined, span: undefined, sampleRate: RATE, speed: 1, wantsBytes: false, ...more };
-}
-
-function levelsOf(outcomes: readonly DecodeOutcome[]): unknown[] {
-  return outcomes.map((outcome) => (outcome.kind === 'decoded' ? outcome.samples[0] : outcome.reason));
-}
-
-function samplesOf(outcome: DecodeOutcome | undefined): Float32Array {
-  if (outcome?.kind !== 'decoded') throw new Error(`Not decoded: ${JSON.stringify(outcome)}`);
-  return outcome.samples;
-}
+const writeWav = (name: string, level: number, frames?: number): DecodeRequest =>
+  requestLevel(folder, name, level, frames);
 
 describe('ThreadDecoder.decode()', () => {
   it('gives what one decoder gives after the other, of many calls at once', async () => {
     const requests = (['flac', 'opus'] as const).flatMap((kind, at) => {
       const file = path.join(folder, `${kind}.bin`);
-      writeEncoded(file, { samples: makeNoise(RATE, 1, at), sampleRate: RATE, channels: 1 }, kind);
+      writeEncoded(file, { samples: makeNoise(REQUEST_RATE, 1, at), sampleRate: REQUEST_RATE, channels: 1 }, kind);
       return [1, 1.1].map((speed) => requestOf(file, { speed, wantsBytes: speed === 1 }));
     });
     const none = requestOf(path.join(folder, 'none'));
@@ -158,7 +141,7 @@ describe('ThreadDecoder.decode()', () => {
 
   it('needs no threads where there is one core', async () => {
     await using own = new ThreadDecoder({ threads: 1, program: NO_PROGRAM });
-    const request = { ...writeWav('core.wav', 0.25, 20 * RATE), speed: 1.1 };
+    const request = { ...writeWav('core.wav', 0.25, 20 * REQUEST_RATE), speed: 1.1 };
     const startMs = performance.now();
     // Longer than what is small.
     for (let call = 0; performance.now() - startMs < 250; call += 1) {

@@ -160,6 +160,23 @@ describe('createAudioDataset()', () => {
     }
   });
 
+  it('uses memory again that is given back, as mixtures do', async () => {
+    await using single = await createAudioDataset({
+      sources: path.join(folder, 'music'),
+      sampleRate: RATE,
+      numEpochs: 9,
+    });
+    await using mixture = await createBalancedDataset(options());
+    for (const dataset of [single, mixture]) {
+      const first = await dataset.get(0);
+      if (first === undefined) throw new Error('There is no first excerpt');
+      const { buffer } = first.waveform;
+      dataset.recycle(first);
+      expect(first.waveform).toHaveLength(0);
+      expect((await dataset.get(1))?.waveform.buffer).toBe(buffer);
+    }
+  });
+
   it('refuses what makes no sense', async () => {
     await expect(createAudioDataset({})).rejects.toThrow(/No files are given/u);
     await expect(createAudioDataset({ filepaths: [] })).rejects.toThrow(/no file to sample/u);

@@ -1,15 +1,14 @@
 // Decoding in threads: what takes the start of threads, or of a process.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { DecodeOutcome, DecodeRequest } from '#cutroom/load/decode-request.js';
+import type { DecodeRequest } from '#cutroom/load/decode-request.js';
 import { ThreadDecoder } from '#cutroom/load/thread-decoder.js';
-import { buildWav } from '../../support/wav-files.js';
+import { levelsOf, requestLevel, samplesOf } from '../../support/decode-requests.js';
 
-const RATE = 16_000;
 const PROGRAM = new URL('../../support/ending-thread.js', import.meta.url);
 const NO_PROGRAM = new URL('none.js', import.meta.url);
 /** What an item takes that is slow, less what timers are off. */
@@ -20,24 +19,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function writeWav(name: string, level: number, frames = 400): DecodeRequest {
-  const file = path.join(folder, name);
-  writeFileSync(file, buildWav(new Float64Array(frames).fill(level), { sampleRate: RATE, channels: 1 }));
-  return requestOf(file);
-}
-
-function requestOf(file: string, more: Partial<DecodeRequest> = {}): DecodeRequest {
-  return { path: file, inside: undefined, span: undefined, sampleRate: RATE, speed: 1, wantsBytes: false, ...more };
-}
-
-function levelsOf(outcomes: readonly DecodeOutcome[]): unknown[] {
-  return outcomes.map((outcome) => (outcome.kind === 'decoded' ? outcome.samples[0] : outcome.reason));
-}
-
-function samplesOf(outcome: DecodeOutcome | undefined): Float32Array {
-  if (outcome?.kind !== 'decoded') throw new Error(`Not decoded: ${JSON.stringify(outcome)}`);
-  return outcome.samples;
-}
+const writeWav = (name: string, level: number, frames?: number): DecodeRequest =>
+  requestLevel(folder, name, level, frames);
 
 describe('ThreadDecoder.decode()', () => {
   it('threads that end cost the items that they end at twice', async () => {
