@@ -1,5 +1,5 @@
-import { KWeighting } from './k-weighting.js';
 import { integratedLoudness, loudnessOf, loudnessRange } from './loudness-gates.js';
+import { MeasuredChannels } from './measured-channels.js';
 import { TruePeakMeter } from './true-peak.js';
 
 /** Loudness of a whole signal, by ITU-R BS.1770-4 and EBU R 128. */
@@ -16,6 +16,21 @@ export interface LoudnessSummary {
   truePeakDb: number;
 }
 
+/** Which signal is measured. */
+export interface LoudnessMeterOptions {
+  /** Hz of what is pushed. */
+  sourceRate: number;
+  /** Hz that it is brought to before it is measured. */
+  sampleRate: number;
+  /** What each channel counts for; 0 leaves it out. */
+  weights: readonly number[];
+  /** Length of the windows that are measured each for itself, in samples of the rate that is measured; undefined for none. */
+  windowSamples: number | undefined;
+}
+
+/** What follows the last sample, a piece at a time. */
+const SILENCE_SAMPLES = 256;
+const NOTHING = new Float32Array(0);
 const STEPS_A_SECOND = 100;
 /** A block is 400 ms. */
 const BLOCK_TENTHS = 4;
@@ -33,21 +48,20 @@ const STEPS_A_TENTH = 10;
  * windows  |              |              |…   every 100 ms from the start of each window
  * ```
  */
-export class LoudnessMeter {
+export class LoudnessMeter implements Disposable {
   readonly #weights: readonly number[];
-  readonly #filters: readonly KWeighting[];
+  readonly #channels: MeasuredChannels;
   readonly #peaks: readonly TruePeakMeter[];
   readonly #file: FileRuler;
   readonly #windows: WindowRuler | undefined;
+  readonly #rates: { source: number; target: number };
+  #pushed = 0;
   #position = 0;
 
-  /**
-   * @param weights what each channel counts for; 0 leaves it out.
-   * @param windowSamples length of the windows that are measured each for itself; undefined for none.
-   */
-  constructor(sampleRate: number, weights: readonly number[], windowSamples: number | undefined) {
+  constructor({ sourceRate, sampleRate, weights, windowSamples }: LoudnessMeterOptions) {
     this.#weights = weights;
-    this.#filters = weights.map(() => new KWeighting(sampleRate));
+    this.#rates = { source: sourceRate, target: sampleRate };
+    this.#channels = new MeasuredChannels(weights.length, sourceRate, sampleRate);
     this.#peaks = weights.map(() => new TruePeakMeter(sampleRate));
     this.#file = new FileRuler(sampleRate);
     this.#windows = windowSamples === undefined ? undefined : new WindowRuler(sampleRate, windowSamples);
@@ -56,9 +70,37 @@ export class LoudnessMeter {
   /** Takes the first `count` samples of each channel; they are not kept. */
   push(channels: readonly Float32Array[], count: number): void {
     for (let from = 0; from < count;) {
+      const { taken, made } = this.#channels.push(channels, from, count);
+      this.#measure(made);
+      from += taken;
+    }
+    this.#pushed += count;
+  }
+
+  /** The signal has ended. */
+  finish(): { summary: LoudnessSummary; windows: Float32Array } {
+    const { source, target } = this.#rates;
+    const length = Math.ceil((this.#pushed * target) / source);
+    while (this.#position < length) {
+      const { made } = this.#channels.push(undefined, 0, SILENCE_SAMPLES);
+      this.#measure(Math.min(made, length - this.#position));
+    }
+    for (const peak of this.#peaks) peak.finish();
+    const highest = Math.max(0, ...this.#peaks.map(({ peak }) => peak));
+    const summary = { ...this.#file.summary(), truePeakDb: highest > 0 ? 20 * Math.log10(highest) : -Infinity };
+    return { summary, windows: this.#windows?.values() ?? new Float32Array(0) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#channels[Symbol.dispose]();
+  }
+
+  /** Measures the first so many samples of the channels. */
+  #measure(count: number): void {
+    for (let from = 0; from < count;) {
       const mark = Math.min(this.#file.mark, this.#windows?.mark ?? Infinity);
       const to = Math.min(count, from + mark - this.#position);
-      const energy = this.#energy(channels, from, to);
+      const energy = this.#energy(from, to);
       this.#position += to - from;
       this.#file.add(energy, this.#position);
       this.#windows?.add(energy, this.#position);
@@ -66,22 +108,13 @@ export class LoudnessMeter {
     }
   }
 
-  /** The signal has ended. */
-  finish(): { summary: LoudnessSummary; windows: Float32Array } {
-    for (const peak of this.#peaks) peak.finish();
-    const highest = Math.max(0, ...this.#peaks.map(({ peak }) => peak));
-    const summary = { ...this.#file.summary(), truePeakDb: highest > 0 ? 20 * Math.log10(highest) : -Infinity };
-    return { summary, windows: this.#windows?.values() ?? new Float32Array(0) };
-  }
-
-  #energy(channels: readonly Float32Array[], from: number, to: number): number {
+  #energy(from: number, to: number): number {
     let energy = 0;
-    for (const [index, filter] of this.#filters.entries()) {
-      const samples = channels[index];
-      if (samples === undefined) continue;
+    for (let index = 0; index < this.#weights.length; index += 1) {
       const weight = this.#weights[index] ?? 0;
-      if (weight > 0) energy += weight * filter.energy(samples, from, to);
-      this.#peaks[index]?.push(samples, from, to, weight > 0 ? filter.highest : Infinity);
+      if (weight > 0) energy += weight * this.#channels.energy(index, from, to);
+      const highest = weight > 0 ? this.#channels.highest(index) : Infinity;
+      this.#peaks[index]?.push(this.#channels.samples[index] ?? NOTHING, from, to, highest);
     }
     return energy;
   }

@@ -118,12 +118,9 @@ function measured(
   frames: number,
 ): RecordingLoudness {
   if (signal === undefined) throw new Error(`"${path}" has ${frames} frames, of which none was measured`);
-  const { summary, windows } = signal.finish(frames);
+  const { summary, windows } = signal.finish();
   return { ...summary, windows, measure: { ...info, frames, format: formatOf(info.container, info.codec) } };
 }
-
-/** The resampler may leave out the last sample, of which the recording has but a part. */
-const SILENCE_SAMPLES = 16;
 
 /** Brings the blocks of a recording to the signal that is measured, and measures it. */
 class MeasuredSignal implements Disposable {
@@ -132,7 +129,6 @@ class MeasuredSignal implements Disposable {
   readonly #layout: ChannelLayout | undefined;
   readonly #converter: SignalConverter;
   readonly #meter: LoudnessMeter;
-  #written = 0;
 
   constructor(
     { block, info }: Pick<RecordingReader, 'block' | 'info'>,
@@ -146,33 +142,23 @@ class MeasuredSignal implements Disposable {
     const rate = sampleRate ?? info.sampleRate;
     const weights = mono ? [1] : channelWeights(channels, isPlaced ? channelLayout.mask : undefined);
     const input = { layout, format: block.format, sampleRate: info.sampleRate };
-    this.#converter = new SignalConverter(input, rate, mono);
+    this.#converter = new SignalConverter(input, mono);
     const windowSamples = windowSeconds === undefined ? undefined : windowSamplesOf(windowSeconds, rate);
-    this.#meter = new LoudnessMeter(rate, weights, windowSamples);
+    this.#meter = new LoudnessMeter({ sourceRate: info.sampleRate, sampleRate: rate, weights, windowSamples });
   }
 
   push({ block, blockFrames }: Pick<RecordingReader, 'block' | 'blockFrames'>): void {
     if (this.#layout !== undefined) block.channelLayout = this.#layout;
-    this.#measure(this.#converter.push(block, blockFrames));
+    this.#converter.push(block, blockFrames);
+    this.#meter.push(this.#converter.channels, blockFrames);
   }
 
-  /** @param frames length of the recording */
-  finish(frames: number): ReturnType<LoudnessMeter['finish']> {
-    const wanted = this.#converter.outputLength(frames);
-    while (this.#written < wanted) {
-      const made = this.#converter.flush();
-      if (made === 0) this.#converter.fillWithSilence();
-      this.#measure(Math.min(made === 0 ? SILENCE_SAMPLES : made, wanted - this.#written));
-    }
+  finish(): ReturnType<LoudnessMeter['finish']> {
     return this.#meter.finish();
   }
 
   [Symbol.dispose](): void {
+    this.#meter[Symbol.dispose]();
     this.#converter[Symbol.dispose]();
-  }
-
-  #measure(count: number): void {
-    this.#meter.push(this.#converter.channels, count);
-    this.#written += count;
   }
 }

@@ -1,3 +1,5 @@
+import { kaiser } from './kaiser.js';
+
 /** Samples on each side that an interpolated one is made of. */
 const REACH = 8;
 const TAPS = 2 * REACH;
@@ -148,21 +150,10 @@ function interpolator(part: number): Float64Array {
   const taps = Float64Array.from({ length: TAPS }, (_, tap) => {
     const x = REACH - 1 + part - tap;
     const sinc = Math.sin(Math.PI * x) / (Math.PI * x);
-    return sinc * (bessel0(KAISER_BETA * Math.sqrt(1 - (x / REACH) ** 2)) / bessel0(KAISER_BETA));
+    return sinc * kaiser(x / REACH, KAISER_BETA);
   });
   const gain = taps.reduce((sum, tap) => sum + tap, 0);
   return taps.map((tap) => tap / gain);
-}
-
-/** The modified Bessel function of the first kind and order 0, by its power series. */
-function bessel0(x: number): number {
-  let sum = 1;
-  let term = 1;
-  for (let k = 1; term > sum * 1e-17; k += 1) {
-    term *= (x / (2 * k)) ** 2;
-    sum += term;
-  }
-  return sum;
 }
 
 const QUARTER = interpolator(0.25);

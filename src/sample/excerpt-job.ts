@@ -142,7 +142,8 @@ function refuseShort(path: string, saidFrames: number, frames: number, fileRate:
 }
 
 function loudnessOf({ waveform, channels, samples, sampleRate }: WindowSamples): number {
-  const meter = new LoudnessMeter(sampleRate, channelWeights(channels, undefined), undefined);
+  const weights = channelWeights(channels, undefined);
+  using meter = new LoudnessMeter({ sourceRate: sampleRate, sampleRate, weights, windowSamples: undefined });
   const planes = Array.from({ length: channels }, (_, at) => waveform.subarray(at * samples, (at + 1) * samples));
   meter.push(planes, samples);
   return meter.finish().summary.integratedLufs;

@@ -24,7 +24,7 @@ export function measureSignal(
   weights: readonly number[] = channels.map(() => 1),
   rate = RATE,
 ): LoudnessSummary {
-  const meter = new LoudnessMeter(rate, weights, undefined);
+  using meter = new LoudnessMeter({ sourceRate: rate, sampleRate: rate, weights, windowSamples: undefined });
   const length = channels[0]?.length ?? 0;
   for (let at = 0; at < length; at += 4097) {
     const end = Math.min(length, at + 4097);

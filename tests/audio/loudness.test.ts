@@ -108,7 +108,8 @@ describe('LoudnessMeter', () => {
     for (const rate of [11_025, 22_050, 44_100]) {
       const samples = Float32Array.from(makeNoise(rate * 5 + 77));
       const results = [97, 4096, samples.length].map((size) => {
-        const meter = new LoudnessMeter(rate, [1], Math.round(0.75 * rate));
+        const windowSamples = Math.round(0.75 * rate);
+        using meter = new LoudnessMeter({ sourceRate: rate, sampleRate: rate, weights: [1], windowSamples });
         for (let at = 0; at < samples.length; at += size) {
           const block = samples.subarray(at, at + size);
           meter.push([block], block.length);
