@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { ItemDecoder } from '#cutroom/load/item-decoder.js';
 
-const SLOW_MS = 150;
+const SLOW_MS = 400;
 
 const decode = Reflect.get(ItemDecoder.prototype, 'decode');
 ItemDecoder.prototype.decode = function decodeOrEnd(request) {
