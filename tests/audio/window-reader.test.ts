@@ -127,7 +127,8 @@ describe('WindowReader', () => {
         ] as const) {
           const { waveform, audioSamples } = reader.read(file, first, samples);
           expect([waveform.length, audioSamples]).toEqual([samples, samples]);
-          expect(waveform).toEqual(reader.read(file, first, 2 * samples + 50).waveform.subarray(0, samples));
+          const longer = reader.read(file, first, 2 * samples + 50).waveform.subarray(0, samples);
+          expect(bytesOf(waveform).equals(bytesOf(longer))).toBe(true);
         }
       }
     },
@@ -232,4 +233,9 @@ async function cutWhole(file: string, firstFrame: number, endFrame: number): Pro
 
 function gcd(a: number, b: number): number {
   return b === 0 ? a : gcd(b, a % b);
+}
+
+/** Comparing floats one by one takes longer than all else. */
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
