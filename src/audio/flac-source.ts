@@ -68,7 +68,12 @@ export class FlacSource implements BlockSource {
     }
     if (position >= this.#totalFrames) return this.#totalFrames;
     this.#sequential ??= new SequentialSource(this.#path);
-    return this.#sequential.decode(position, (block, start, frames) => take(block, start, frames));
+    // The codec library's reading may take other places of the channels from tags: whoever takes the blocks wants the same in all of them.
+    const layout = decoder?.channelLayout;
+    return this.#sequential.decode(position, (block, start, frames) => {
+      if (layout !== undefined) block.channelLayout = layout;
+      return take(block, start, frames);
+    });
   }
 
   [Symbol.dispose](): void {

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WindowReader } from '#cutroom/audio/window-reader.js';
+import { WindowReader, type WindowSamples } from '#cutroom/audio/window-reader.js';
 import { withZeroTotalSamples } from '../support/broken-files.js';
 import { decodeFile } from '../support/decode.js';
 import { extensionOf, patchFile, writeEncoded } from '../support/encode.js';
@@ -189,6 +189,24 @@ describe('WindowReader', () => {
     }
   });
 
+  it('read() takes FLAC whose frames are larger than its header says, and whose tags name places of its channels', () => {
+    // Quiet, then loud: the frames of the second half are larger.
+    const samples = makeNoise(2 * RATE * 4).map((x, k) => (k < RATE * 4 ? 0.001 : 0.5) * x);
+    const file = path.join(folder, 'places.flac');
+    writeEncoded(file, { samples, sampleRate: RATE, channels: 4 }, 'flac');
+    const spans = [0, RATE - 5000, RATE + 3000];
+    const readAll = (): WindowSamples[] => {
+      using reader = new WindowReader({ sampleRate: TARGET, mono: false });
+      return spans.map((first) => reader.read(file, first, 8000));
+    };
+    const expected = readAll();
+    patchFile(file, (bytes) => {
+      bytes.writeUIntBE(Math.floor(bytes.readUIntBE(15, 3) / 1.1), 15, 3);
+      return withChannelPlaces(bytes);
+    });
+    expect(readAll()).toEqual(expected);
+  });
+
   it('read() closes recordings and forgets indexes beyond its bounds, and reads them again', () => {
     const files = KINDS.map((kind) => encoded(kind));
     using reader = new WindowReader({ sampleRate: TARGET, mono: true, openFiles: 2, indexBytes: 1 });
@@ -229,6 +247,16 @@ describe('WindowReader', () => {
 async function cutWhole(file: string, firstFrame: number, endFrame: number): Promise<Float32Array> {
   const cut = await cutToMemory(file, [{ firstFrame, endFrame }], { targetRate: TARGET });
   return cut.spans[0]?.samples ?? new Float32Array(0);
+}
+
+/** A tag behind STREAMINFO: three channels in front and one in the back, where four alone mean two and two (RFC 9639, section 8.6.2). */
+function withChannelPlaces(flac: Buffer): Buffer {
+  const comment = 'WAVEFORMATEXTENSIBLE_CHANNEL_MASK=0x107';
+  const block = Buffer.alloc(4 + 12);
+  block.writeUInt32BE(0x0400_0000 + 12 + comment.length);
+  block.writeUInt32LE(1, 8);
+  block.writeUInt32LE(comment.length, 12);
+  return Buffer.concat([flac.subarray(0, 42), block, Buffer.from(comment, 'latin1'), flac.subarray(42)]);
 }
 
 function gcd(a: number, b: number): number {
