@@ -7,13 +7,16 @@ export interface Biquad {
   a2: number;
 }
 
+/** Hz: the shelf stands at 1.7 kHz, and below 3.4 kHz there would be no such filter. */
+export const LOWEST_WEIGHTED_RATE = 4000;
+
 /**
  * The two filters of the K-weighting, in their order: a shelf for the head and a high-pass.
  *
  * ITU-R BS.1770-4 gives coefficients for 48 kHz alone. For other rates the analogue filters behind them are transformed anew
  * (bilinearly, with the frequency kept); their parameters are those that give back the table of the standard at 48 kHz.
  *
- * @param sampleRate Hz
+ * @param sampleRate Hz, `LOWEST_WEIGHTED_RATE` at least.
  */
 export function kWeighting(sampleRate: number): [shelf: Biquad, highPass: Biquad] {
   return [shelfOf(sampleRate), highPassOf(sampleRate)];

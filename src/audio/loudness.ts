@@ -5,6 +5,7 @@ import { channelWeights, positionedLayout } from './channel-weights.js';
 import type { OnPosition } from './convert-recording.js';
 import { FRAMES_A_REPORT } from './cut-spans.js';
 import { FlacSource } from './flac-source.js';
+import { LOWEST_WEIGHTED_RATE } from './k-weighting.js';
 import { LoudnessMeter } from './loudness-meter.js';
 import type { LoudnessSummary } from './loudness-meter.js';
 import type { RecordingMeasure } from './measure-recording.js';
@@ -17,7 +18,7 @@ import { SignalConverter } from './signal-converter.js';
 export interface LoudnessOptions {
   /** Length of the windows in seconds, 0.4 at least; undefined for none. */
   windowSeconds: number | undefined;
-  /** Hz that the recording is brought to; null keeps its own. */
+  /** Hz that the recording is brought to; null keeps its own, if that is not too low for the weighting. */
   sampleRate: number | null;
   /** Mixes all channels to one; else each counts as its place in the layout says. */
   mono: boolean;
@@ -33,6 +34,11 @@ export interface RecordingLoudness extends LoudnessSummary {
 /** How many samples a window holds. */
 export function windowSamplesOf(windowSeconds: number, sampleRate: number): number {
   return Math.round(windowSeconds * sampleRate);
+}
+
+/** Hz that a recording is measured at: what is asked for, or its own, which is raised where it is too low for the weighting. */
+export function measuredRateOf(sampleRate: number | null, recordingRate: number): number {
+  return sampleRate ?? Math.max(recordingRate, LOWEST_WEIGHTED_RATE);
 }
 
 /**
@@ -139,7 +145,7 @@ class MeasuredSignal implements Disposable {
     const isPlaced = channelLayout.order === AV_CHANNEL_ORDER_NATIVE;
     this.#layout = isPlaced ? undefined : positionedLayout(channels);
     const layout = this.#layout ?? channelLayout;
-    const rate = sampleRate ?? info.sampleRate;
+    const rate = measuredRateOf(sampleRate, info.sampleRate);
     const weights = mono ? [1] : channelWeights(channels, isPlaced ? channelLayout.mask : undefined);
     const input = { layout, format: block.format, sampleRate: info.sampleRate };
     this.#converter = new SignalConverter(input, mono);

@@ -2,8 +2,9 @@ import { kWeighting } from './k-weighting.js';
 import { giveBackKernel, takeKernel, type LoudnessKernel } from './loudness-kernel.js';
 import { measuringFilter, type MeasuringFilter } from './measuring-filter.js';
 
-/** Samples of a channel that are taken at once. */
+/** Samples of a channel that are taken at once, fewer where more than so many came out. */
 const CHUNK = 4096;
+const MAX_OUTPUT = 1 << 16;
 const FLOAT_BYTES = 4;
 const ALIGNMENT = 16;
 /** b0, b1 - a1 b0, b2 - a2 b0, a1 and a2, each of two filters. */
@@ -43,6 +44,7 @@ export class MeasuredChannels implements Disposable {
   readonly #filter: MeasuringFilter | undefined;
   readonly #filters: number;
   readonly #bank: number;
+  readonly #chunk: number;
   /** Samples that an input holds, of which the next output begins with the first. */
   #held: number;
   /** How far behind that one it lies. */
@@ -52,11 +54,13 @@ export class MeasuredChannels implements Disposable {
    * @param count of channels.
    * @param sourceRate Hz of what is pushed.
    * @param targetRate Hz of what is measured.
+   * @throws Error where the filter between the rates would be too large.
    */
   constructor(count: number, sourceRate: number, targetRate: number) {
     const filter = sourceRate === targetRate ? undefined : measuringFilter(sourceRate, targetRate);
-    const inputSamples = filter === undefined ? 0 : CHUNK + filter.taps;
-    const outputSamples = Math.ceil(((CHUNK + 1) * targetRate) / sourceRate) + 1;
+    const chunk = Math.max(1, Math.min(CHUNK, Math.floor((MAX_OUTPUT * sourceRate) / targetRate)));
+    const inputSamples = filter === undefined ? 0 : chunk + filter.taps;
+    const outputSamples = Math.ceil(((chunk + 1) * targetRate) / sourceRate) + 1;
     let bytes = 0;
     const reserve = (size: number): number => {
       const place = bytes;
@@ -83,6 +87,7 @@ export class MeasuredChannels implements Disposable {
         ? this.samples
         : this.#places.map(({ input }) => new Float32Array(buffer, input, inputSamples));
     this.#filter = filter;
+    this.#chunk = chunk;
     this.#held = filter === undefined ? 0 : filter.taps / 2 - 1;
   }
 
@@ -94,7 +99,7 @@ export class MeasuredChannels implements Disposable {
    * @returns how many it took, and how many samples came out.
    */
   push(channels: readonly Float32Array[] | undefined, from: number, to: number): { taken: number; made: number } {
-    const taken = Math.min(CHUNK, to - from);
+    const taken = Math.min(this.#chunk, to - from);
     const start = this.#held;
     for (const [index, input] of this.#inputs.entries()) {
       const samples = channels?.[index];

@@ -9,6 +9,8 @@ const CUTOFF = 0.95;
 const KAISER_BETA = 7;
 /** The kernel multiplies so many of them at once. */
 const TAP_UNIT = 8;
+/** Taps of all phases, 256 MiB: enough for any rate up to 3 MHz. */
+const MAX_BANK = 1 << 26;
 
 /** How a channel is brought from one rate to another: each sample is a row of a bank of filters times the samples around its place. */
 export interface MeasuringFilter {
@@ -27,6 +29,8 @@ let last: { rates: string; filter: MeasuringFilter } | undefined;
 /**
  * A windowed sinc for two rates. Phase p belongs to outputs that lie p / phases behind the sample that the tap number taps / 2 - 1 is
  * multiplied with.
+ *
+ * @throws Error where it would be too large.
  */
 export function measuringFilter(sourceRate: number, targetRate: number): MeasuringFilter {
   const rates = `${sourceRate} ${targetRate}`;
@@ -40,6 +44,9 @@ function makeFilter(sourceRate: number, targetRate: number): MeasuringFilter {
   const step = sourceRate / divisor;
   const band = Math.min(1, (CUTOFF * targetRate) / sourceRate);
   const taps = TAP_UNIT * Math.ceil(TAPS / band / TAP_UNIT);
+  if (phases * taps > MAX_BANK) {
+    throw new Error(`its rate of ${sourceRate} Hz is too far from the ${targetRate} Hz at which loudness is measured`);
+  }
   const bank = new Float32Array(phases * taps);
   for (let phase = 0; phase < phases; phase += 1) {
     const middle = taps / 2 - 1 + phase / phases;

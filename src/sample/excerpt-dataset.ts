@@ -1,3 +1,4 @@
+import { LOWEST_WEIGHTED_RATE } from '../audio/k-weighting.js';
 import { UsageError } from '../errors.js';
 import { ExcerptDecoder } from './excerpt-decoder.js';
 import type { ExcerptJob } from './excerpt-job.js';
@@ -54,8 +55,10 @@ export function resolveOutput(options: OutputOptions): Output {
   if (!PAD_MODES.includes(padMode)) {
     throw new RangeError(`padMode must be one of ${PAD_MODES.join(', ')}, not ${JSON.stringify(padMode)}`);
   }
-  if (lufs && sampleRate !== null && sampleRate < 4000) {
-    throw new UsageError(`Loudness cannot be measured at ${sampleRate} Hz`, { hint: 'Its weighting needs 4,000 Hz.' });
+  if (lufs && sampleRate !== null && sampleRate < LOWEST_WEIGHTED_RATE) {
+    throw new UsageError(`Loudness cannot be measured at ${sampleRate} Hz`, {
+      hint: `Its weighting needs ${LOWEST_WEIGHTED_RATE} Hz.`,
+    });
   }
   return { sampleRate, mono, padMode, lufs, jobs };
 }

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { AudioError } from '../audio/audio-error.js';
 import { channelWeights } from '../audio/channel-weights.js';
 import type { BetweenSteps } from '../audio/packet-indexes.js';
+import { measuredRateOf } from '../audio/loudness.js';
 import { LoudnessMeter } from '../audio/loudness-meter.js';
 import type { WindowReader, WindowSamples } from '../audio/window-reader.js';
 import { errorMessage } from '../errors.js';
@@ -143,7 +144,8 @@ function refuseShort(path: string, saidFrames: number, frames: number, fileRate:
 
 function loudnessOf({ waveform, channels, samples, sampleRate }: WindowSamples): number {
   const weights = channelWeights(channels, undefined);
-  using meter = new LoudnessMeter({ sourceRate: sampleRate, sampleRate, weights, windowSamples: undefined });
+  const rates = { sourceRate: sampleRate, sampleRate: measuredRateOf(null, sampleRate) };
+  using meter = new LoudnessMeter({ ...rates, weights, windowSamples: undefined });
   const planes = Array.from({ length: channels }, (_, at) => waveform.subarray(at * samples, (at + 1) * samples));
   meter.push(planes, samples);
   return meter.finish().summary.integratedLufs;

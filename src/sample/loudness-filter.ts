@@ -1,4 +1,4 @@
-import { windowSamplesOf } from '../audio/loudness.js';
+import { measuredRateOf, windowSamplesOf } from '../audio/loudness.js';
 import { KeptStarts } from './kept-starts.js';
 import type { RecordingTable } from './recordings.js';
 
@@ -43,7 +43,7 @@ export function filterByLoudness(
   function* spans(): Generator<number[]> {
     for (let file = 0; file < recordings.length; file += 1) {
       const rate = recordings.sampleRate(file);
-      const measuredRate = cells.sampleRate ?? rate;
+      const measuredRate = measuredRateOf(cells.sampleRate, rate);
       const cellSamples = windowSamplesOf(cells.windowSeconds, measuredRate);
       const frames = recordings.frames(file);
       const windowFrames = windowFramesOf(file);

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { LOWEST_WEIGHTED_RATE } from '../audio/k-weighting.js';
 import { UsageError } from '../errors.js';
 import { AUDIO_EXTENSIONS } from './find-audio.js';
 import type { LoudnessSettings } from './scan-types.js';
@@ -84,16 +85,17 @@ function resolveLoudness(asked: Partial<LoudnessSettings>): LoudnessSettings {
       hint: `BS.1770 gates blocks of 0.4 s: give a window of ${MIN_WINDOW_SECONDS} s or more.`,
     });
   }
-  if (sampleRate !== null && !(Number.isSafeInteger(sampleRate) && sampleRate >= MIN_RATE && sampleRate <= MAX_RATE)) {
+  if (
+    sampleRate !== null &&
+    !(Number.isSafeInteger(sampleRate) && sampleRate >= LOWEST_WEIGHTED_RATE && sampleRate <= MAX_RATE)
+  ) {
     throw new UsageError(`Loudness cannot be measured at ${sampleRate} Hz`, {
-      hint: `Give a whole number from ${MIN_RATE} to ${MAX_RATE}, or "native".`,
+      hint: `Give a whole number from ${LOWEST_WEIGHTED_RATE} to ${MAX_RATE}, or "native".`,
     });
   }
   return settings;
 }
 
-/** The shelf of the weighting stands at 1.7 kHz. */
-const MIN_RATE = 4000;
 const MAX_RATE = 768_000;
 
 function cleanExtension(text: string): string {

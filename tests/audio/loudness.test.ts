@@ -238,6 +238,20 @@ describe('measureLoudness()', () => {
     expect([...mixed.windows]).toEqual([-Infinity, -Infinity]);
   });
 
+  it('measures a recording whose own rate is too low for the weighting at one that is not', async () => {
+    for (const sampleRate of [50, 1000, 3363]) {
+      const tone = Float64Array.from({ length: 2 * sampleRate }, (_, n) => 0.3 * Math.sin(0.3 * n));
+      const own = await measureWav(tone, { sampleRate }, native);
+      expect(own.windows).toHaveLength(2);
+      expect(own).toEqual(await measureWav(tone, { sampleRate }, { ...native, sampleRate: 4000 }));
+    }
+  });
+
+  it('says so where the header tells a rate that nothing is measured at', async () => {
+    const measured = measureWav(makeNoise(400), { sampleRate: 2 ** 31 - 1 }, { ...native, sampleRate: 44_100 });
+    await expect(measured).rejects.toThrow(/^its rate of 2147483647 Hz is too far from the 44100 Hz/u);
+  });
+
   it('weights the channels of a file by their places', async () => {
     const tone = toneOf([[2, -20]]);
     const onChannel = (place: number): Float64Array =>

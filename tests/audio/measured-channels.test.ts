@@ -67,6 +67,18 @@ describe('MeasuredChannels', () => {
     }
   });
 
+  it('takes less at once where much comes out of it', () => {
+    const signal = Float32Array.from(makeNoise(400));
+    const [samples = new Float32Array(0)] = convert([signal], [100, 44_100]);
+    for (let output = 0; output < samples.length; output += 997) {
+      expect(samples[output]).toBeCloseTo(interpolate(signal, [100, 44_100], output), 5);
+    }
+    using channels = new MeasuredChannels(1, 100, 44_100);
+    const { taken, made } = channels.push([signal], 0, 400);
+    expect(taken).toBeLessThan(400);
+    expect(made).toBeLessThan(2 ** 16);
+  });
+
   it('gives the same whatever the pieces, to each channel its own', () => {
     const signals = [1, 2, 3].map((seed) => Float32Array.from(makeNoise(50_000, 1, seed)));
     for (const rates of [
