@@ -1,6 +1,9 @@
 import { AV_CHANNEL_LAYOUT_MONO, AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
 import type { ChannelLayout } from 'node-av/lib';
 
+/** More the codec library does not mix. */
+export const MAX_CHANNELS = 64;
+
 /** Bits of a channel mask, as in WAVE_FORMAT_EXTENSIBLE. */
 const LFE = 3;
 const BACK = [4, 5];

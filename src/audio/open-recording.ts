@@ -4,6 +4,7 @@ import { Codec, CodecContext, Dictionary, FormatContext, Log } from 'node-av/lib
 import type { Stream } from 'node-av/lib';
 import { systemCode } from '../errors.js';
 import { AudioError, codecMessage } from './audio-error.js';
+import { MAX_CHANNELS } from './channel-weights.js';
 
 /** Containers that hold audio by themselves. Playlists, image sequences and devices are left out on purpose. */
 const CONTAINERS =
@@ -78,6 +79,13 @@ export function onlyAudioStream(path: string, container: FormatContext): Stream 
 export function openDecoder(path: string, stream: Stream): CodecContext {
   const { codecpar } = stream;
   if (codecpar.codecTagString === 'enca') throw new AudioError('encrypted', path, 'its audio is encrypted');
+  if (codecpar.channels > MAX_CHANNELS) {
+    throw new AudioError(
+      'not_audio',
+      path,
+      `it has ${codecpar.channels} channels, and at most ${MAX_CHANNELS} are read`,
+    );
+  }
   const codec = Codec.findDecoder(codecpar.codecId);
   if (codec === null) throw new AudioError('not_audio', path, 'there is no decoder for its audio');
   const decoder = new CodecContext();

@@ -1,3 +1,4 @@
+import { MAX_CHANNELS } from './channel-weights.js';
 import { hasMarksOfGuise } from './plain-wav.js';
 
 const RIFF_HEAD_BYTES = 12;
@@ -49,7 +50,6 @@ export function readWavBytes(bytes: Buffer): WavBytes | undefined {
 function readFormat(body: Buffer): { sampleRate: number; channels: number } | undefined {
   if (body.length < FORMAT_BYTES || body.readUInt16LE(0) !== PCM_TAG || body.readUInt16LE(14) !== 16) return undefined;
   const [channels, sampleRate] = [body.readUInt16LE(2), body.readUInt32LE(4)];
-  return channels === 0 || sampleRate === 0 || body.readUInt16LE(12) !== 2 * channels
-    ? undefined
-    : { sampleRate, channels };
+  const isHeld = channels > 0 && channels <= MAX_CHANNELS && sampleRate > 0;
+  return isHeld && body.readUInt16LE(12) === 2 * channels ? { sampleRate, channels } : undefined;
 }

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { MAX_CHANNELS } from './channel-weights.js';
 
 /** What the header of a RIFF/WAVE or Wave64 file says of its audio, next to what the file really holds. */
 export interface WavHeader extends WavFormat {
@@ -170,7 +171,8 @@ function readFormat(file: number, bodyOffset: number, sizeBytes: number, earlier
     const isPlain = body.readUInt16LE(18) === bits && body.toString('hex', 26, 40) === SUBFORMAT_TAIL;
     tag = isPlain ? body.readUInt16LE(24) : 0;
   }
-  const isSound = sizeBytes >= 16 && bytesPerFrame * 8 === channels * bits && earlier === NO_FORMAT;
+  const isWhole = bytesPerFrame * 8 === channels * bits && channels <= MAX_CHANNELS;
+  const isSound = sizeBytes >= 16 && isWhole && earlier === NO_FORMAT;
   const codec = isSound ? PCM_CODECS.get(`${tag} ${bits}`) : undefined;
   return { channels, bytesPerFrame, sampleRate: body.readUInt32LE(4), codec };
 }

@@ -70,6 +70,7 @@ const BAD: [string, Write | undefined, string, RegExp][] = [
   ['page.mp3', bytes(textBytes()), 'not_audio', /not an audio file/],
   ['picture.flac', bytes(pngBytes()), 'not_audio', /not an audio file/],
   ['random.ogg', bytes(randomBytes()), 'not_audio', /not an audio file/],
+  ['65-channels.wav', bytes(buildWav(noise, { channels: 65 })), 'not_audio', /has 65 channels, and at most 64/],
   ['no-channels.wav', bytes(zeroChannelWav(noise)), 'not_audio', /0 channels/],
   ['two.mka', (file) => writeTwoStreams(file, signal, signal, 'matroska'), 'ambiguous_streams', /2 audio streams/],
   ['two.m4a', (file) => writeTwoStreams(file, signal, signal, 'm4a'), 'ambiguous_streams', /2 audio streams/],
