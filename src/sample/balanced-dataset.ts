@@ -7,6 +7,7 @@ import { ExcerptLoader } from './excerpt-dataset.js';
 import type { OutputOptions, PlannedExcerpt } from './excerpt-dataset.js';
 import type { ExcerptIterator, IterateOptions } from './excerpt-iterator.js';
 import type { Excerpt } from './excerpt.js';
+import { checkNamed } from './path-list.js';
 import { checkOnReadError, withReadErrors } from './read-error.js';
 import type { ReadErrorOptions } from './read-error.js';
 import type { FileOptions } from './sampled-files.js';
@@ -66,6 +67,7 @@ type GroupSource = WindowSource | FileSource;
  * @throws InputError when a group has no file, files have changed since they were measured, or the filter leaves nothing of a group.
  */
 export async function createBalancedDataset(options: BalancedDatasetOptions): Promise<BalancedDataset> {
+  checkNamed('sources', options.sources);
   const names = Object.keys(options.sources);
   const balance = new Balance(weightsOf(names, options.weights));
   refuseConflicts(options);

@@ -60,6 +60,13 @@ export function resolveOutput(options: OutputOptions): Output {
       hint: `Its weighting needs ${LOWEST_WEIGHTED_RATE} Hz.`,
     });
   }
+  const { openFiles = 1, indexBytes = 0 } = options;
+  if (!(Number.isSafeInteger(openFiles) && openFiles >= 1)) {
+    throw new RangeError(`openFiles must be a whole number from 1 on, not ${openFiles}`);
+  }
+  if (!(Number.isSafeInteger(indexBytes) && indexBytes >= 0)) {
+    throw new RangeError(`indexBytes must be a whole number from 0 on, not ${indexBytes}`);
+  }
   return { sampleRate, mono, padMode, lufs, jobs };
 }
 

@@ -39,6 +39,27 @@ export async function readPathList(list: string, base: string): Promise<string[]
   return paths;
 }
 
+/** @throws TypeError where an option is no list of texts: of a single text each letter would count as a path. */
+export function checkPaths(option: string, paths: unknown): void {
+  if (Array.isArray(paths) && paths.every((name) => typeof name === 'string')) return;
+  const what = Array.isArray(paths) ? 'one of other things' : typeof paths;
+  throw new TypeError(`${option} must be a list of paths, not ${what}`);
+}
+
+/** @throws TypeError where an option is no object, such as one of paths by the name of their group. */
+export function checkNamed(option: string, value: unknown): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw new TypeError(`${option} must be an object, not ${Array.isArray(value) ? 'a list' : String(value)}`);
+}
+
+/** @throws TypeError where an option is not the path of a list of files. */
+export function checkListPath(option: string, list: unknown): void {
+  if (list === undefined || typeof list === 'string') return;
+  throw new TypeError(
+    `${option} must be the path of a list of files, not ${Array.isArray(list) ? 'a list' : typeof list}`,
+  );
+}
+
 /** How many of the paths that stand there more than once are named. */
 const MAX_NAMED = 3;
 

@@ -2,6 +2,7 @@ import { UsageError } from '../errors.js';
 import type { StopRule } from '../random/balance.js';
 import type { OutputOptions } from './excerpt-dataset.js';
 import type { SamplePlanOptions } from './sample-plan.js';
+import { checkListPath, checkNamed, checkPaths } from './path-list.js';
 import type { ScanFailure } from './scan-types.js';
 import { weightsOf } from '../random/weights.js';
 
@@ -51,6 +52,7 @@ export interface SampleContext {
  * Checks what can be checked without looking at a file.
  *
  * @throws {UsageError} when options do not go together, or say nothing.
+ * @throws {TypeError} when paths are none.
  * @throws {RangeError} when a number is out of its range.
  */
 export function checkSampleOptions(options: SampleOptions): void {
@@ -63,13 +65,16 @@ export function checkSampleOptions(options: SampleOptions): void {
     });
   }
   const { alpha = 1, durationSeconds, hopSeconds = durationSeconds } = options;
-  if (!(alpha >= 0 && alpha <= 1)) throw new RangeError(`alpha must be from 0 to 1, not ${alpha}`);
+  if (!(typeof alpha === 'number' && alpha >= 0 && alpha <= 1))
+    throw new RangeError(`alpha must be from 0 to 1, not ${alpha}`);
   if (!(Number(durationSeconds) > 0)) throw new RangeError(`duration must be more than 0 s, not ${durationSeconds}`);
   if (!(Number(hopSeconds) > 0)) throw new RangeError(`hop must be more than 0 s, not ${hopSeconds}`);
   if (!(Number.isSafeInteger(jobs) && jobs >= 1)) throw new RangeError(`jobs must be 1 or more, not ${jobs}`);
 }
 
 function checkSources({ sources = [], filepaths, groups, scan }: SampleOptions): void {
+  checkPaths('sources', sources);
+  checkListPath('filepaths', filepaths);
   const given = [sources.length > 0, filepaths !== undefined, groups !== undefined].filter(Boolean).length;
   if (given > 1) {
     throw new UsageError('Files are given in more than one way', {
@@ -85,6 +90,8 @@ function checkSources({ sources = [], filepaths, groups, scan }: SampleOptions):
 
 function checkGroups({ groups, weights = {}, stop, numEpochs }: SampleOptions): void {
   const [weighted] = Object.keys(weights);
+  if (groups !== undefined) checkNamed('groups', groups);
+  for (const [name, paths] of Object.entries(groups ?? {})) checkPaths(`groups.${name}`, paths);
   if (groups !== undefined) weightsOf(Object.keys(groups), weights);
   else if (weighted !== undefined) {
     throw new UsageError(`A weight is given for "${weighted}", and there are no groups`, {

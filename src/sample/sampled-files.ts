@@ -9,7 +9,7 @@ import type { FileState } from './excerpt-job.js';
 import { AUDIO_EXTENSIONS, findAudioFiles } from './find-audio.js';
 import type { LufsCache } from './lufs-cache.js';
 import { measureFiles } from './measure-files.js';
-import { dropRepeats } from './path-list.js';
+import { checkNamed, checkPaths, dropRepeats } from './path-list.js';
 import { openScan } from './read-scan.js';
 import type { Scan } from './read-scan.js';
 import { RecordingTable } from './recordings.js';
@@ -23,7 +23,7 @@ export interface FileOptions {
   filepaths?: readonly string[] | undefined;
   /** A finished scan, or its folder. */
   scan?: string | Scan | undefined;
-  /** Seconds of each file by its path, so that none is opened before it is drawn from. */
+  /** Seconds of each file by its path, so that none is opened before it is drawn from. A scan has its own. */
   durations?: Readonly<Record<string, number>> | ReadonlyMap<string, number> | undefined;
   /** Of the files that are taken from folders and patterns. Default: all that are known of audio. */
   extensions?: readonly string[] | undefined;
@@ -56,7 +56,8 @@ export interface FileContext {
 /**
  * Finds the files and their lengths: by the scan, by `durations`, by the loudness cache, or by reading them.
  *
- * @throws UsageError where not exactly one of `sources`, `filepaths` and `scan` is given.
+ * @throws UsageError where not exactly one of `sources`, `filepaths` and `scan` is given, or `durations` with a scan.
+ * @throws TypeError where paths are no texts.
  * @throws InputError where there is no file, a source leads to none, or files have changed since they were measured.
  */
 export async function findSampledFiles(options: ListOptions, context: FileContext): Promise<SampledFiles> {
@@ -66,6 +67,11 @@ export async function findSampledFiles(options: ListOptions, context: FileContex
       given.length === 0 ? 'No files are given to sample from' : 'Files are given in more than one way',
       { hint: 'Give one of sources, filepaths and scan.' },
     );
+  }
+  if (options.scan !== undefined && options.durations !== undefined) {
+    throw new UsageError('Both scan and durations are given', {
+      hint: 'The lengths of a scan hold: leave durations out.',
+    });
   }
   const files = await (options.scan === undefined ? filesByPath(options, context) : filesOfScan(options.scan));
   if (files.recordings.length === 0) throw new InputError('There is no file to sample from');
@@ -120,8 +126,12 @@ interface PathList {
 
 /** The files of `sources`, sorted by path and none twice, or those that are named, in their order. */
 export async function listPaths({ sources, filepaths, extensions, onNotice }: ListOptions): Promise<PathList> {
-  if (filepaths !== undefined) return { groups: [''], paths: dropRepeats(filepaths, onNotice), groupOf: () => 0 };
+  if (filepaths !== undefined) {
+    checkPaths('filepaths', filepaths);
+    return { groups: [''], paths: dropRepeats(filepaths, onNotice), groupOf: () => 0 };
+  }
   const groups = typeof sources === 'string' ? [sources] : (sources ?? []);
+  checkPaths('sources', groups);
   const wanted = extensions?.map((extension) => extension.replace(/^\./u, '').toLowerCase()) ?? AUDIO_EXTENSIONS;
   const sourceOf = new Map<string, number>();
   for (const [group, source] of groups.entries()) {
@@ -142,9 +152,16 @@ function knownSeconds(
   { durations }: FileOptions,
   cache: LufsCache | undefined,
 ): (name: string) => KnownLength | undefined {
-  const given = durations instanceof Map ? durations : new Map(Object.entries(durations ?? {}));
+  if (durations !== undefined) checkNamed('durations', durations);
+  const given: ReadonlyMap<string, number> =
+    durations instanceof Map ? durations : new Map<string, number>(Object.entries(durations ?? {}));
+  let places: Map<string, number> | undefined;
+  const ofPlace = (place: string): number | undefined => {
+    places ??= new Map([...given].map(([name, seconds]) => [path.resolve(name), seconds]));
+    return places.get(place);
+  };
   return (name) => {
-    const seconds = (given as ReadonlyMap<string, number>).get(name);
+    const seconds = given.get(name) ?? ofPlace(path.resolve(name));
     if (seconds !== undefined) return { seconds, sizeBytes: undefined };
     const at = cache === undefined ? undefined : placeInCache(cache, name);
     const cached = at === undefined ? undefined : cache?.durations?.[at];

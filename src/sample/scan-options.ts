@@ -3,6 +3,7 @@ import path from 'node:path';
 import { LOWEST_WEIGHTED_RATE } from '../audio/k-weighting.js';
 import { UsageError } from '../errors.js';
 import { AUDIO_EXTENSIONS } from './find-audio.js';
+import { checkListPath, checkPaths } from './path-list.js';
 import type { LoudnessSettings } from './scan-types.js';
 
 /** What `scan` is asked for. */
@@ -52,11 +53,14 @@ const DEFAULT_TIMEOUT_SECONDS = 300;
  * Fills in the defaults and checks what can be checked without looking at a file.
  *
  * @throws UsageError when nothing is to be scanned, or a value makes no sense.
+ * @throws TypeError when paths are none.
  * @throws RangeError when `jobs` or the timeout is out of its range.
  */
 export function resolveScanOptions(options: ScanOptions): ResolvedScanOptions {
   const { sources = [], filepaths, out, base, jobs = availableParallelism() } = options;
   const { recordingTimeoutSeconds: timeout = DEFAULT_TIMEOUT_SECONDS } = options;
+  checkPaths('sources', sources);
+  checkListPath('filepaths', filepaths);
   if (sources.length === 0 && filepaths === undefined) {
     throw new UsageError('There is nothing to scan', { hint: 'Give files, folders or patterns, or --filepaths LIST.' });
   }

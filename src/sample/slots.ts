@@ -79,7 +79,8 @@ export class SlotTable {
   /** @throws {RangeError} when an option is out of its range, or there would be 2^53 slots or more. */
   constructor(recordings: RecordingTable, options: SlotOptions) {
     const { durationSeconds, hopSeconds = durationSeconds, alpha = 1, grid = false, kept } = options;
-    if (!(alpha >= 0 && alpha <= 1)) throw new RangeError(`alpha must be from 0 to 1, not ${alpha}`);
+    if (!(typeof alpha === 'number' && alpha >= 0 && alpha <= 1))
+      throw new RangeError(`alpha must be from 0 to 1, not ${alpha}`);
     this.alpha = alpha;
     this.grid = grid;
     this.recordings = recordings;

@@ -137,7 +137,7 @@ export class WindowedPlan {
 export function checkEpochs(numEpochs: number | null): void {
   if (numEpochs === null) return;
   if (!Number.isInteger(numEpochs)) {
-    throw new TypeError(`numEpochs must be a whole number or null, not ${JSON.stringify(numEpochs)}`);
+    throw new TypeError(`numEpochs must be a whole number or null, not ${String(numEpochs)}`);
   }
   if (numEpochs < 1) throw new RangeError(`numEpochs must be 1 or more, not ${numEpochs}`);
 }

@@ -125,6 +125,7 @@ describe('createBalancedDataset()', () => {
     ['a weight of 0', { weights: { speech: 0 } }, /weight of "speech" is 0/u],
     ['an endless weight', { weights: { speech: Infinity } }, /weight of "speech" is Infinity/u],
     ['no group', { sources: {}, weights: {} }, /no group to mix/u],
+    ['groups without names', { sources: ['speech'] as never }, /sources must be an object, not a list/u],
     ['windows that pass over errors', { onReadError: 'skip' }, /"skip" cannot be combined with window/u],
     ['two durations', { durationSeconds: 1 }, /Both window and durationSeconds/u],
     ['a group without files', { sources: { speech: '/nowhere' }, weights: {} }, /"\/nowhere" is not there/u],

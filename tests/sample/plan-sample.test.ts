@@ -159,6 +159,12 @@ describe('planSample()', () => {
     }
   });
 
+  it('refuses a text in place of a list of paths', async () => {
+    for (const more of [{ sources: 'a' }, { groups: { a: 'a' } }, { groups: ['a'] }, { filepaths: ['a'] }]) {
+      expect(await errorOf(more as never)).toBeInstanceOf(TypeError);
+    }
+  });
+
   it('refuses a cache that was measured of another signal', async () => {
     const other = await errorOf({ scan: cache, lufsCutoff: -40, sampleRate: 16_000 });
     expect(other.message).toContain('measured at 8000 Hz, and the dataset has 16000 Hz');

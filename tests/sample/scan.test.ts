@@ -41,6 +41,8 @@ describe('scan()', () => {
     await expect(run({ loudness: { sampleRate: 100 } })).rejects.toThrow(/at 100 Hz/u);
     await expect(run({ extensions: ['a/b'] })).rejects.toThrow(/no extension/u);
     await expect(run({ jobs: 0 })).rejects.toBeInstanceOf(RangeError);
+    await expect(run({ sources: corpus as never })).rejects.toThrow(/^sources must be a list of paths, not string/u);
+    await expect(run({ filepaths: [corpus] as never })).rejects.toThrow(/^filepaths must be the path of a list/u);
   });
 
   it('names all that leads to no file', async () => {

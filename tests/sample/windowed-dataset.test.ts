@@ -135,6 +135,10 @@ describe('createWindowedDataset()', () => {
       options({ sources: undefined, filepaths: [long, short], durations, sampleRate: 3000 }),
     );
     expect(dataset.length).toBe(44);
+    await using twice = await createWindowedDataset(
+      options({ durations: { [path.relative('.', long)]: 80, [path.relative('.', short)]: 8 } }),
+    );
+    expect(twice.length).toBe(88);
     expect((await take(dataset)).every(({ audioSamples }) => audioSamples === 3000)).toBe(true);
     const wrong = await createWindowedDataset(
       options({ sources: undefined, filepaths: [short], durations: { [short]: 9 }, shuffle: false }),
@@ -169,6 +173,13 @@ describe('createWindowedDataset()', () => {
     ['no epoch', { numEpochs: 0 }, /numEpochs must be 1 or more/u],
     ['half a rate', { sampleRate: 0.5 }, /sampleRate must be a whole number/u],
     ['a cutoff without a cache', { lufsCutoff: -30 }, /without a loudness cache/u],
+    ['alpha that is a text', { alpha: '0.5' as never }, /alpha must be from 0 to 1/u],
+    ['no open file', { openFiles: 0 }, /openFiles must be a whole number from 1 on, not 0/u],
+    ['memory that is no number', { indexBytes: Number.NaN }, /indexBytes must be .*, not NaN/u],
+    ['sources that are none', { sources: { a: 'b' } as never }, /sources must be a list of paths, not object/u],
+    ['one path as a list', { sources: undefined, filepaths: 'a.wav' as never }, /filepaths must be a list of paths/u],
+    ['lengths without paths', { durations: [4, 40] as never }, /durations must be an object, not a list/u],
+    ['lengths beside a scan', { sources: undefined, scan: 'x', durations: {} }, /Both scan and durations are given/u],
     ['less than no jobs', { jobs: -1 }, /jobs must be a whole number/u],
   ])('refuses %s', async (_, more, message) => {
     await expect(createWindowedDataset(options(more))).rejects.toThrow(message);
