@@ -1,11 +1,12 @@
-import { open } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { countAnd } from '../count-words.js';
-import { errorMessage, InputError } from '../errors.js';
+import { errorMessage, InputError, systemCode } from '../errors.js';
 import { manifestLines } from '../manifest/lines.js';
 
 /** Keys of rows that hold the path of a file, the first that is there. */
 const PATH_KEYS = ['audio_filepath', 'filepath', 'path'] as const;
+const LIST_HINT = 'A list is a file with a path a line; standard input and pipes are not read.';
 
 /**
  * Reads a list of files: a path a line, or a manifest with a JSON object a line.
@@ -16,9 +17,7 @@ const PATH_KEYS = ['audio_filepath', 'filepath', 'path'] as const;
  */
 export async function readPathList(list: string, base: string): Promise<string[]> {
   const paths: string[] = [];
-  const handle = await open(list).catch((error: unknown) => {
-    throw new InputError(`Cannot open "${list}": ${errorMessage(error)}`, { path: list, cause: error });
-  });
+  const handle = await openList(list);
   try {
     for await (const { bytes, number } of manifestLines(handle, list)) {
       const text = bytes?.toString('utf8').trim() ?? '';
@@ -37,6 +36,19 @@ export async function readPathList(list: string, base: string): Promise<string[]
   }
   if (paths.length === 0) throw new InputError(`"${list}" names no file`, { path: list });
   return paths;
+}
+
+async function openList(list: string): Promise<FileHandle> {
+  const refusal = (state: string, cause?: unknown): InputError =>
+    new InputError(`Cannot read "${list}": ${state}`, { path: list, hint: LIST_HINT, cause });
+  try {
+    const facts = await stat(list);
+    if (!facts.isFile()) throw refusal(facts.isDirectory() ? 'it is a folder' : 'it is not a regular file');
+    return await open(list);
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw refusal(systemCode(error) === 'ENOENT' ? 'it is not there' : errorMessage(error), error);
+  }
 }
 
 /** @throws TypeError where an option is no list of texts: of a single text each letter would count as a path. */

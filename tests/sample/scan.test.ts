@@ -86,6 +86,15 @@ describe('readPathList()', () => {
     await expect(readPathList(list(), '/')).rejects.toThrow(/line 2 holds no path/u);
   });
 
+  it('says why a list cannot be read', async () => {
+    await expect(readPathList('-', '/')).rejects.toMatchObject({
+      message: 'Cannot read "-": it is not there',
+      hint: 'A list is a file with a path a line; standard input and pipes are not read.',
+    });
+    await expect(readPathList(corpus, '/')).rejects.toThrow(/: it is a folder$/u);
+    await expect(readPathList('/dev/null', '/')).rejects.toThrow(/: it is not a regular file$/u);
+  });
+
   it('refuses a list that names no file', async () => {
     writeFileSync(list(), '\n');
     await expect(readPathList(list(), '/')).rejects.toThrow(/names no file/u);
