@@ -1,6 +1,9 @@
 #!/usr/bin/env node
+import { EXIT_CODES } from '../errors.js';
+import { writeFailure } from '../tar/write-failure.js';
 import { runApp } from './app.js';
 import type { CliContext, TextStream } from './context.js';
+import { formatError } from './error-text.js';
 
 /** Exit code of a command line that cannot be understood. */
 const USAGE_EXIT_CODE = 2;
@@ -15,8 +18,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 let isStdoutLookedAfter = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (isStdoutLookedAfter) return;
   // A reader such as `head` that has seen enough is no error.
-  if (!isStdoutLookedAfter) process.exit(error.code === 'EPIPE' ? 0 : 2);
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`${formatError(writeFailure(error, { action: 'Cannot write', path: 'standard output' }))}\n`);
+  process.exit(EXIT_CODES.output);
 });
 
 const streamOf = (stream: NodeJS.WriteStream): TextStream => ({
