@@ -29,7 +29,8 @@ const streamOf = (stream: NodeJS.WriteStream): TextStream => ({
   write: (text) => void stream.write(text),
   isTerminal: stream.isTTY,
   get columns() {
-    return stream.columns;
+    // A terminal that does not tell its width has 0.
+    return stream.columns > 0 ? stream.columns : undefined;
   },
 });
 
