@@ -4,12 +4,13 @@ import { sizeOf } from '../run/atomic-file.js';
 import path from 'node:path';
 import { BAG_NAME, MANIFEST_NAME, openLufsCache } from './lufs-cache.js';
 import type { LufsCache } from './lufs-cache.js';
-import { openScan } from './read-scan.js';
+import { openScan, readFailures } from './read-scan.js';
 import type { Scan } from './read-scan.js';
 import { SCAN_NAME } from './scan-files.js';
 import type { ScanPlaces } from './scan-files.js';
 import type { ScanIdentity } from './scan-metrics.js';
 import type { ScanTable } from './scan-table.js';
+import type { ScanFailure } from './scan-types.js';
 import type { Spool } from './spool.js';
 
 /** A finished scan in the folder that a scan is to go to: what it knows is not read again. */
@@ -76,12 +77,12 @@ export class EarlierScan {
   }
 
   /** Whether a scan that read nothing new found the same as this one. */
-  isSame(identity: ScanIdentity, keptFiles: number, failed: Readonly<Record<string, number>>): boolean {
-    const { metrics } = this.scan;
+  async isSame(identity: ScanIdentity, keptFiles: number, failures: readonly ScanFailure[]): Promise<boolean> {
+    const { metrics, folder } = this.scan;
     return (
       JSON.stringify(metrics.identity) === JSON.stringify(identity) &&
       metrics.summary.files === keptFiles &&
-      JSON.stringify(metrics.summary.failed) === JSON.stringify(failed)
+      JSON.stringify(await readFailures(folder)) === JSON.stringify(failures)
     );
   }
 

@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage, InputError, systemCode } from '../errors.js';
 import { manifestLines } from '../manifest/lines.js';
@@ -9,7 +9,7 @@ import { mtimeMicrosOf } from './scan-job.js';
 import { readMetrics } from './scan-metrics.js';
 import type { ScanMetrics } from './scan-metrics.js';
 import { factsOfRow, isScanRow } from './scan-row.js';
-import type { ScannedFile } from './scan-types.js';
+import type { ScanFailure, ScannedFile } from './scan-types.js';
 
 /** A finished scan. Its loudness by windows is read by `openLufsCache` of the same folder, whose files are those of the scan, in its order. */
 export class Scan {
@@ -97,6 +97,22 @@ export async function openScan(folder: string, options: OpenScanOptions = {}): P
   }
   const ownBase = metrics.identity.base === null ? undefined : path.resolve(places.folder, metrics.identity.base);
   return new Scan(places, metrics, options.base === undefined ? ownBase : path.resolve(options.base));
+}
+
+/**
+ * The files that a finished scan could not read, in its order.
+ *
+ * @throws InputError where their list cannot be read.
+ */
+export async function readFailures(folder: string): Promise<ScanFailure[]> {
+  const file = placesOf(path.resolve(folder)).failures;
+  try {
+    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+    return lines.map((line) => JSON.parse(line) as ScanFailure);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw new InputError(`Cannot read "${file}"`, { path: file, cause: error, hint: 'Scan again with --overwrite.' });
+  }
 }
 
 /** How a file differs from what a scan found; undefined where it does not. */

@@ -1,17 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { countWords } from '../count-words.js';
-import { CanceledError, CutroomError, InputError, systemCode } from '../errors.js';
+import { CanceledError, CutroomError, InputError } from '../errors.js';
 import { compareCodePoints } from '../tar/order.js';
 import { findFileChange } from './excerpt-job.js';
 import { AUDIO_EXTENSIONS, findAudioFiles } from './find-audio.js';
 import { dropRepeats, readPathList } from './path-list.js';
-import { openScan } from './read-scan.js';
+import { openScan, readFailures } from './read-scan.js';
 import { RecordingTable, type RecordingFacts } from './recordings.js';
 import type { SampleContext, SampleOptions } from './sample-options.js';
-import { placesOf } from './scan-files.js';
 import { readFiles } from './scan-reading.js';
 import { ScanTable } from './scan-table.js';
 import type { ScanFailure } from './scan-types.js';
@@ -137,17 +135,6 @@ async function takeScan(table: ScanTable, folder: string): Promise<void> {
     path: folder,
     hint: 'Scan again with the same command: only what changed is read anew.',
   });
-}
-
-async function readFailures(folder: string): Promise<ScanFailure[]> {
-  const file = placesOf(path.resolve(folder)).failures;
-  try {
-    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
-    return lines.map((line) => JSON.parse(line) as ScanFailure);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw new InputError(`Cannot read "${file}"`, { path: file, cause: error, hint: 'Scan again with --overwrite.' });
-  }
 }
 
 function refuseUnreadable(failures: readonly ScanFailure[], files: number): void {

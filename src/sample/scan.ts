@@ -190,7 +190,8 @@ class ScanRun {
       else await this.#takeRead(this.#take, spool);
       const summary = summarize(this.#table, this.#options.loudness !== undefined);
       const isSame = this.#newRows === 0 && removedFiles === 0;
-      const isUnchanged = isSame && (earlier?.isSame(this.#identity, this.#keptFiles, summary.failed) ?? false);
+      const unreadable = failuresInOrder(this.#table);
+      const isUnchanged = isSame && ((await earlier?.isSame(this.#identity, this.#keptFiles, unreadable)) ?? false);
       if (!isUnchanged) await this.#publish(spool, journal, summary);
       removeOtherIndexes(this.#places.indexes, filepathsOf(this.#table, this.#options.base));
       const { folder, scan: scanFile, failures, metrics } = this.#places;

@@ -3,6 +3,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -101,6 +102,9 @@ describe('scan()', () => {
       path.join(corpus, 'empty.wav'),
     ]);
     expect(await run()).toMatchObject({ kind: 'unchanged', keptFiles: 1, readFiles: 2 });
+    renameSync(path.join(corpus, 'empty.wav'), path.join(corpus, 'void.wav'));
+    expect(await run()).toMatchObject({ kind: 'scanned', keptFiles: 1, readFiles: 2 });
+    expect(readFileSync(outputs.failures, 'utf8')).toContain('void.wav');
     writeWav('bad.wav', 900);
     expect(await run()).toMatchObject({ kind: 'scanned', keptFiles: 1, readFiles: 2, summary: { files: 2 } });
   });
