@@ -76,10 +76,19 @@ export class CanceledError extends CutroomError {
   }
 }
 
-/** The message of anything thrown. */
+/** The message of anything thrown; of a file operation that failed what the system met, as the sentence around it names the file. */
 export function errorMessage(error: unknown): string {
+  const message = wholeMessage(error);
+  return systemCode(error) === undefined ? message : (SYSTEM_MESSAGE.exec(message)?.[1] ?? message);
+}
+
+/** The message of anything thrown, for a sentence that names no file. */
+export function wholeMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** As Node.js writes them: `EACCES: permission denied, open 'a.wav'`. */
+const SYSTEM_MESSAGE = /^E[A-Z0-9]+: (.+?), [a-z]+(?: '.*)?$/su;
 
 /** The system's error code (`ENOENT`, `ENOSPC`, …) of a failed file operation, or undefined. */
 export function systemCode(error: unknown): string | undefined {

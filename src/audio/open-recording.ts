@@ -2,7 +2,7 @@ import { accessSync, constants as fsConstants, statSync } from 'node:fs';
 import { AV_DISPOSITION_ATTACHED_PIC, AV_LOG_QUIET, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import { Codec, CodecContext, Dictionary, FormatContext, Log } from 'node-av/lib';
 import type { Stream } from 'node-av/lib';
-import { systemCode } from '../errors.js';
+import { errorMessage, systemCode } from '../errors.js';
 import { AudioError, codecMessage } from './audio-error.js';
 import { MAX_CHANNELS } from './channel-weights.js';
 
@@ -30,7 +30,7 @@ export function checkFile(path: string): void {
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw new AudioError('missing_recording', path, 'there is no such file', { cause: error });
     }
-    throw new AudioError('unreadable_recording', path, code ?? String(error), { cause: error });
+    throw new AudioError('unreadable_recording', path, errorMessage(error), { cause: error });
   }
 }
 

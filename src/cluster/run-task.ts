@@ -1,7 +1,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { pid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CanceledError, CutroomError, errorMessage, UsageError } from '../errors.js';
+import { CanceledError, CutroomError, UsageError, wholeMessage } from '../errors.js';
 import { findMappings } from '../run/path-map.js';
 import { acquireLock, LockTakenError, type Lock } from '../run/lock.js';
 import type { LockPatience } from '../run/lock-taking.js';
@@ -129,7 +129,7 @@ async function noteEnd(
     }
     const { host, pid: ownPid, job } = options;
     await states.noteFailure(task, {
-      message: errorMessage(error),
+      message: wholeMessage(error),
       hint: error instanceof CutroomError ? error.hint : undefined,
       where: job === undefined ? `${host}, process ${ownPid}` : `${host}, job ${job}`,
     });

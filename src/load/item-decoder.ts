@@ -134,7 +134,7 @@ function openFile(path: string, title: string): number {
   } catch (error) {
     const code = systemCode(error);
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
-    const state = isMissing ? 'there is no such file' : (code ?? errorMessage(error));
+    const state = isMissing ? 'there is no such file' : errorMessage(error);
     const reason = isMissing ? 'missing_recording' : 'unreadable_recording';
     throw new ItemFault(reason, `Cannot read ${title}: ${state}`, { cause: error });
   }
@@ -150,7 +150,7 @@ function readAt(file: number, position: number, room: Buffer, request: Pick<Deco
       filled += read;
     }
   } catch (error) {
-    const state = systemCode(error) ?? errorMessage(error);
+    const state = errorMessage(error);
     throw new ItemFault('unreadable_recording', `Cannot read ${titleOf(request)}: ${state} at byte ${position}`, {
       cause: error,
     });

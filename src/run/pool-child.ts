@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { errorMessage } from '../errors.js';
+import { wholeMessage } from '../errors.js';
 
 /** What a process of a pool says to its parent. */
 export type ChildMessage =
@@ -26,7 +26,7 @@ export function serveJobs<J>(handle: (job: J, report: Report) => Promise<unknown
     };
     handle(job as J, report).then(
       (value) => say({ kind: 'done', value }),
-      (error: unknown) => say({ kind: 'failed', message: errorMessage(error) }),
+      (error: unknown) => say({ kind: 'failed', message: wholeMessage(error) }),
     );
   });
   say({ kind: 'ready' });

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { errorMessage } from '../errors.js';
+import { wholeMessage } from '../errors.js';
 import type { ThreadMessage, ThreadOrder } from './thread-child.js';
 import { ThreadSigns } from './thread-signs.js';
 
@@ -40,9 +40,9 @@ export class PoolThread {
       else this.#onOutcome?.(message);
     });
     this.#worker.on('messageerror', (error) => {
-      this.#onOutcome?.({ kind: 'failed', message: errorMessage(error) });
+      this.#onOutcome?.({ kind: 'failed', message: wholeMessage(error) });
     });
-    this.#worker.on('error', (error) => (this.#fault = errorMessage(error)));
+    this.#worker.on('error', (error) => (this.#fault = wholeMessage(error)));
     this.#exited = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {
         this.#end = this.#fault ?? `exit code ${code}`;

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { errorMessage } from '../errors.js';
+import { wholeMessage } from '../errors.js';
 import { ThreadSigns } from './thread-signs.js';
 
 /** What a thread of a pool says to the one that started it. */
@@ -43,7 +43,7 @@ export function serveThreadJobs<J>(handle: (job: J, task: ThreadTask) => Promise
       const { value, moved } = await handle(job, task);
       say({ kind: 'done', value }, moved);
     } catch (error) {
-      say({ kind: 'failed', message: errorMessage(error) });
+      say({ kind: 'failed', message: wholeMessage(error) });
     }
   };
   let last = Promise.resolve();

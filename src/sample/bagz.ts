@@ -28,7 +28,11 @@ export class BagReader implements Disposable {
     try {
       this.#file = openSync(path, 'r');
     } catch (error) {
-      throw new InputError(`Cannot open "${path}": ${errorMessage(error)}`, { path, cause: error });
+      throw new InputError(`Cannot open "${path}": ${errorMessage(error)}`, {
+        path,
+        cause: error,
+        hint: 'Make the cache anew.',
+      });
     }
     try {
       const fileBytes = fstatSync(this.#file).size;

@@ -203,7 +203,11 @@ async function readManifest(file: string): Promise<unknown> {
       const hint = `Make one with: cutroom scan PATH --lufs --out ${path.dirname(file)}`;
       throw new InputError(`There is no loudness cache in "${path.dirname(file)}"`, { path: file, hint, cause: error });
     }
-    throw new InputError(`Cannot read "${file}": ${errorMessage(error)}`, { path: file, cause: error });
+    throw new InputError(`Cannot read "${file}": ${errorMessage(error)}`, {
+      path: file,
+      cause: error,
+      hint: 'Make the cache anew.',
+    });
   }
 }
 

@@ -40,7 +40,11 @@ export class Scan {
   async *files(): AsyncGenerator<ScannedFile> {
     const file = this.#places.scan;
     const handle = await open(file).catch((error: unknown) => {
-      throw new InputError(`Cannot open "${file}": ${errorMessage(error)}`, { path: file, cause: error });
+      throw new InputError(`Cannot open "${file}": ${errorMessage(error)}`, {
+        path: file,
+        cause: error,
+        hint: 'Scan again with --overwrite.',
+      });
     });
     let count = 0;
     try {

@@ -8,7 +8,7 @@ import { measureLoudness } from '../audio/loudness.js';
 import { measureRecording } from '../audio/measure-recording.js';
 import type { RecordingMeasure } from '../audio/measure-recording.js';
 import { isIndexedKind } from '../audio/open-block-source.js';
-import { errorMessage } from '../errors.js';
+import { errorMessage, systemCode } from '../errors.js';
 import { serveJobs, type Report } from '../run/pool-child.js';
 import { mtimeMicrosOf } from './scan-job.js';
 import type { FileOutcome, JobFile, ScanJob } from './scan-job.js';
@@ -51,7 +51,8 @@ async function readFile(
       return { kind: 'failed', reason: error.reason, message: error.message, hint: error.hint };
     }
     const message = `Cannot read "${filepath}": ${errorMessage(error)}`;
-    return { kind: 'failed', reason: 'decoder_failed', message, hint: undefined };
+    const reason = systemCode(error) === undefined ? 'decoder_failed' : 'unreadable_recording';
+    return { kind: 'failed', reason, message, hint: undefined };
   }
 }
 

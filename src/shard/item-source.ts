@@ -73,7 +73,7 @@ function openAudio(path: string, title: string): number {
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw new ItemFault('missing_recording', `Cannot read ${title}: there is no such file`, { cause: error });
     }
-    throw new ItemFault('unreadable_recording', `Cannot read ${title}: ${code ?? errorMessage(error)}`, {
+    throw new ItemFault('unreadable_recording', `Cannot read ${title}: ${errorMessage(error)}`, {
       cause: error,
     });
   }
@@ -103,7 +103,7 @@ function readAt(
   try {
     return readSync(file, buffer, offset, length, position);
   } catch (error) {
-    const state = systemCode(error) ?? errorMessage(error);
+    const state = errorMessage(error);
     throw new ItemFault('unreadable_recording', `Cannot read ${title}: ${state} at byte ${position}`, { cause: error });
   }
 }

@@ -33,7 +33,7 @@ describe('resolveRayToken()', () => {
     ['missing', { RAY_AUTH_TOKEN_PATH: '/nowhere/token' }, 'there is no such file'],
     ['empty', { RAY_AUTH_TOKEN_PATH: '~/empty' }, 'it is empty'],
     ['of two words', { RAY_AUTH_TOKEN: 'hidden words' }, 'it holds spaces'],
-    ['a folder', { RAY_AUTH_TOKEN_PATH: '~/.ray' }, 'EISDIR'],
+    ['a folder', { RAY_AUTH_TOKEN_PATH: '~/.ray' }, 'illegal operation on a directory'],
   ])('refuses one that is %s, without showing it', async (_, environment, why) => {
     const error = await resolveRayToken(environment, home).then(
       () => undefined,

@@ -62,7 +62,7 @@ describe('resolveToken()', () => {
   it.each([
     ['a missing file', { tokenFile: 'missing' }, /missing": there is no such file/],
     ['an empty file', { tokenFile: 'empty' }, /empty" as an access token: it is empty/],
-    ['a folder', { tokenFile: 'folder' }, /folder": EISDIR/],
+    ['a folder', { tokenFile: 'folder' }, /folder": illegal operation on a directory/],
     ['a file with more than a token', { tokenFile: 'two' }, /two" as an access token: it holds spaces/],
     ['a token with a line break', { token: 'hf_a\nhf_b' }, /it holds spaces, line breaks/],
     ['a token that is not ASCII', { token: 'hf_ä' }, /non-ASCII/],
