@@ -122,7 +122,8 @@ function walkWave64Chunks(file: number, fileBytes: number): WavHeader | undefine
   const read = (offset: number, length: number): boolean => readSync(file, chunk, 0, length, offset) === length;
   if (!read(0, 40) || chunk.toString('hex', 0, 16) !== WAVE64_RIFF) return undefined;
   let format = NO_FORMAT;
-  for (let offset = 40; read(offset, WAVE64_HEAD_BYTES);) {
+  // A damaged size may lead beyond all numbers of bytes.
+  for (let offset = 40; offset < fileBytes && read(offset, WAVE64_HEAD_BYTES);) {
     const id = chunk.toString('hex', 4, 16) === WAVE64_GUID_TAIL ? chunk.toString('latin1', 0, 4) : '';
     const sizeBytes = Number(chunk.readBigUInt64LE(16)) - WAVE64_HEAD_BYTES;
     const bodyOffset = offset + WAVE64_HEAD_BYTES;

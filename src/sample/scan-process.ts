@@ -51,7 +51,8 @@ async function readFile(
       return { kind: 'failed', reason: error.reason, message: error.message, hint: error.hint };
     }
     const message = `Cannot read "${filepath}": ${errorMessage(error)}`;
-    const reason = systemCode(error) === undefined ? 'decoder_failed' : 'unreadable_recording';
+    const isOfSystem = systemCode(error)?.startsWith('ERR_') === false;
+    const reason = isOfSystem ? 'unreadable_recording' : 'decoder_failed';
     return { kind: 'failed', reason, message, hint: undefined };
   }
 }

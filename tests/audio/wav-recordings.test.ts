@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AudioError } from '#cutroom/audio/audio-error.js';
 import { MediaWriter } from '../../scripts/media-writer.js';
 import { decodeFile } from '../support/decode.js';
 import { patchFile } from '../support/encode.js';
@@ -185,6 +186,13 @@ describe('cutSpans() of a WAV that is too short', () => {
     await expect(cutToMemory(file, [ALL], { targetRate: 16_000 })).rejects.toMatchObject({
       reason: 'truncated_recording',
     });
+  });
+
+  it('refuses Wave64 with a chunk that ends beyond all files', async () => {
+    const bytes = buildWav(samples, { container: 'w64' });
+    // The size of "fmt ", the first chunk behind the head.
+    bytes.writeBigUInt64LE(2n ** 60n, 56);
+    await expect(cutToMemory(write(bytes), [ALL], { targetRate: 16_000 })).rejects.toBeInstanceOf(AudioError);
   });
 });
 
