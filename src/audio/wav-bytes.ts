@@ -1,5 +1,6 @@
 import { MAX_CHANNELS } from './channel-weights.js';
 import { hasMarksOfGuise } from './plain-wav.js';
+import { MAX_WAV_RATE } from './wav-header.js';
 
 const RIFF_HEAD_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
@@ -50,6 +51,6 @@ export function readWavBytes(bytes: Buffer): WavBytes | undefined {
 function readFormat(body: Buffer): { sampleRate: number; channels: number } | undefined {
   if (body.length < FORMAT_BYTES || body.readUInt16LE(0) !== PCM_TAG || body.readUInt16LE(14) !== 16) return undefined;
   const [channels, sampleRate] = [body.readUInt16LE(2), body.readUInt32LE(4)];
-  const isHeld = channels > 0 && channels <= MAX_CHANNELS && sampleRate > 0;
+  const isHeld = channels > 0 && channels <= MAX_CHANNELS && sampleRate > 0 && sampleRate <= MAX_WAV_RATE;
   return isHeld && body.readUInt16LE(12) === 2 * channels ? { sampleRate, channels } : undefined;
 }

@@ -160,6 +160,9 @@ const PCM_CODECS: ReadonlyMap<string, string> = new Map([
   ['7 8', 'pcm_mulaw'],
 ]);
 
+/** Hz: the codec library takes none above. */
+export const MAX_WAV_RATE = 0x7fff_ffff;
+
 /** Reads a `fmt ` chunk; a second one makes the format doubtful. */
 function readFormat(file: number, bodyOffset: number, sizeBytes: number, earlier: WavFormat): WavFormat {
   const body = Buffer.alloc(40);
@@ -173,9 +176,10 @@ function readFormat(file: number, bodyOffset: number, sizeBytes: number, earlier
     tag = isPlain ? body.readUInt16LE(24) : 0;
   }
   const isWhole = bytesPerFrame * 8 === channels * bits && channels <= MAX_CHANNELS;
-  const isSound = sizeBytes >= 16 && isWhole && earlier === NO_FORMAT;
+  const sampleRate = body.readUInt32LE(4);
+  const isSound = sizeBytes >= 16 && isWhole && sampleRate <= MAX_WAV_RATE && earlier === NO_FORMAT;
   const codec = isSound ? PCM_CODECS.get(`${tag} ${bits}`) : undefined;
-  return { channels, bytesPerFrame, sampleRate: body.readUInt32LE(4), codec };
+  return { channels, bytesPerFrame, sampleRate, codec };
 }
 
 /** Where the chunks that fill the rest of the file begin; the end of the file where there are none. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AudioError } from '#cutroom/audio/audio-error.js';
+import { measureRecording } from '#cutroom/audio/measure-recording.js';
 import { MediaWriter } from '../../scripts/media-writer.js';
 import { decodeFile } from '../support/decode.js';
 import { patchFile } from '../support/encode.js';
@@ -186,6 +187,12 @@ describe('cutSpans() of a WAV that is too short', () => {
     await expect(cutToMemory(file, [ALL], { targetRate: 16_000 })).rejects.toMatchObject({
       reason: 'truncated_recording',
     });
+  });
+
+  it('refuses a rate that no number of the codec library holds', async () => {
+    const file = write(buildWav(samples, { sampleRate: 2 ** 31 }));
+    await expect(cutToMemory(file, [ALL], { targetRate: 16_000 })).rejects.toMatchObject({ reason: 'not_audio' });
+    await expect(measureRecording(file, () => Promise.resolve())).rejects.toMatchObject({ reason: 'not_audio' });
   });
 
   it('refuses Wave64 with a chunk that ends beyond all files', async () => {
