@@ -1,6 +1,6 @@
-import { open, type FileHandle } from 'node:fs/promises';
 import { errorMessage, InputError, systemCode } from '../errors.js';
 import { readLineAt } from '../manifest/lines.js';
+import { LineFile } from './line-file.js';
 
 /** Where a line stands. */
 export interface LinePlace {
@@ -82,7 +82,7 @@ export class LineFetcher {
       this.#files.set(path, known);
       return known;
     }
-    const handle = await open(path).catch((error: unknown) => {
+    const handle = await LineFile.open(path).catch((error: unknown) => {
       const reason = systemCode(error) === 'ENOENT' ? 'it is no longer there' : errorMessage(error);
       throw new InputError(`Cannot read "${path}" again: ${reason}`, { path, cause: error });
     });
@@ -110,7 +110,7 @@ export class LineFetcher {
 }
 
 interface OpenFile {
-  handle: FileHandle;
+  handle: LineFile;
   users: number;
   /** No longer held for others: its last user closes it. */
   isRetired: boolean;

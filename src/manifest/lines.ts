@@ -23,6 +23,11 @@ export interface LineReaderOptions {
   chunkBytes?: number;
 }
 
+/** What is read at any place: a `FileHandle`, or one that does as it does. */
+export interface PlacedReader {
+  read(into: Buffer, offset: number, length: number, positionBytes: number): Promise<{ bytesRead: number }>;
+}
+
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -72,7 +77,7 @@ export async function* manifestLines(
  * @throws InputError when the file ends before the line does, or cannot be read
  */
 export async function readLineAt(
-  handle: FileHandle,
+  handle: PlacedReader,
   path: string,
   offsetBytes: number,
   lengthBytes: number,
@@ -88,7 +93,7 @@ export async function readLineAt(
 }
 
 /** Fills the buffer from a place in the file; returns how many bytes there were before its end. */
-async function readAt(handle: FileHandle, path: string, into: Buffer, offsetBytes: number): Promise<number> {
+async function readAt(handle: PlacedReader, path: string, into: Buffer, offsetBytes: number): Promise<number> {
   let filled = 0;
   try {
     while (filled < into.length) {

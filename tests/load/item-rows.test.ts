@@ -1,6 +1,9 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ItemRows } from '#cutroom/load/item-rows.js';
 import { openSources } from '#cutroom/load/open-sources.js';
@@ -101,3 +104,43 @@ describe('ItemRows.read()', () => {
     await expect(reader.read([2])).rejects.toThrow(RangeError);
   });
 });
+
+describe('ItemRows', () => {
+  test.runIf(process.platform === 'linux')('that nobody closes gives its files back without a warning', async () => {
+    const manifest = put('m.json', jsonLines([{ audio_filepath: 'a.wav', duration: 1 }]));
+    const table = await openSources({ type: 'nemo', manifests: [manifest] });
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    await expect(new ItemRows(table).read([0])).resolves.toHaveLength(1);
+    expect(countOpen(manifest)).toBe(1);
+    const collect = collector();
+    await expect
+      .poll(async () => {
+        collect();
+        await setImmediate();
+        return countOpen(manifest);
+      })
+      .toBe(0);
+    await setImmediate();
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+});
+
+/** How often this process has a file open. */
+function countOpen(file: string): number {
+  const links = readdirSync('/proc/self/fd').map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`);
+    } catch {
+      return '';
+    }
+  });
+  return links.filter((link) => link === file).length;
+}
+
+function collector(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}
