@@ -14,6 +14,13 @@ export type DecodeResult =
   | { kind: 'encoded'; sampleRate: number; samples: number; bytes: SlotPlace }
   | Extract<DecodeOutcome, { kind: 'failed' }>;
 
+/** In place of the results of a job: there is no room in its slot. */
+export interface SlotFault {
+  kind: 'no_room';
+  message: string;
+  hint: string | undefined;
+}
+
 export interface SlotPlace {
   offsetBytes: number;
   lengthBytes: number;

@@ -1,8 +1,9 @@
 // The program of a process that decodes utterances for the process that started it.
 import { setImmediate } from 'node:timers/promises';
 import { encodeWavSamples } from '../audio/wav-samples.js';
-import { serveJobs } from '../run/pool-child.js';
-import type { DecodeJob, DecodeResult, SlotPlace } from './decode-job.js';
+import { OutputError } from '../errors.js';
+import { serveJobs, type Report } from '../run/pool-child.js';
+import type { DecodeJob, DecodeResult, SlotFault, SlotPlace } from './decode-job.js';
 import type { DecodeRequest, EncodedFormat } from './decode-request.js';
 import { SlotWriter } from './decode-slots.js';
 import { ItemDecoder } from './item-decoder.js';
@@ -12,7 +13,16 @@ const REPORT_MS = 5000;
 
 const decoder = new ItemDecoder({ isRoomReused: true });
 
-serveJobs<DecodeJob>(async ({ slot, requests, encodeAs }, report) => {
+serveJobs<DecodeJob>(async (job, report): Promise<DecodeResult[] | SlotFault> => {
+  try {
+    return await decodeAll(job, report);
+  } catch (error) {
+    if (!(error instanceof OutputError)) throw error;
+    return { kind: 'no_room', message: error.message, hint: error.hint };
+  }
+});
+
+async function decodeAll({ slot, requests, encodeAs }: DecodeJob, report: Report): Promise<DecodeResult[]> {
   let reportedMs = performance.now();
   const writer = new SlotWriter(slot);
   const results: DecodeResult[] = [];
@@ -28,7 +38,7 @@ serveJobs<DecodeJob>(async ({ slot, requests, encodeAs }, report) => {
     reportedMs = performance.now();
   }
   return results;
-});
+}
 
 function decode(request: DecodeRequest, writer: SlotWriter): DecodeResult {
   const outcome = decoder.decode(request);

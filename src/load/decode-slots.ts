@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { CutroomError } from '../errors.js';
+import { writeFailure } from '../tar/write-failure.js';
 
 /**
  * A place that a process leaves what it decoded in: a file without a name, which lives in the system's cache of files. What lies there costs one
@@ -20,14 +22,25 @@ const FIRST_CHILD_FILE = 4;
 
 /** Slots of a pool, as the process sees them that starts the others. */
 export class DecodeSlots implements Disposable {
-  readonly files: readonly number[];
+  readonly #files: number[] = [];
   readonly #free: number[];
   readonly #waiting: ((slot: number) => void)[] = [];
   readonly #leftPaths: string[] = [];
 
+  /** @throws OutputError when the folder of temporary files takes none, or too many files are open. */
   constructor(count: number) {
-    this.files = Array.from({ length: count }, () => this.#open());
-    this.#free = this.files.map((_, slot) => slot);
+    try {
+      while (this.#files.length < count) this.#files.push(this.#open());
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw slotFailure(error);
+    }
+    this.#free = this.#files.map((_, slot) => slot);
+  }
+
+  /** In the order of their numbers. */
+  get files(): readonly number[] {
+    return this.#files;
   }
 
   /** A slot of one's own, until it is given back. */
@@ -56,12 +69,13 @@ export class DecodeSlots implements Disposable {
     return bytes.readUInt32LE(0);
   }
 
+  /** @throws OutputError when there is no room for it. */
   clearProgress(slot: number): void {
     noteProgress(this.#fileOf(slot), 0);
   }
 
   [Symbol.dispose](): void {
-    for (const file of this.files) closeSync(file);
+    for (const file of this.#files) closeSync(file);
     for (const left of this.#leftPaths) rmSync(left, { force: true });
   }
 
@@ -78,7 +92,7 @@ export class DecodeSlots implements Disposable {
   }
 
   #fileOf(slot: number): number {
-    const file = this.files[slot];
+    const file = this.#files[slot];
     if (file === undefined) throw new RangeError(`There is no slot ${slot}`);
     return file;
   }
@@ -93,16 +107,18 @@ export class SlotWriter {
     this.#file = FIRST_CHILD_FILE + slot;
   }
 
+  /** @throws OutputError when there is no room for it. */
   noteProgress(item: number): void {
     noteProgress(this.#file, item);
   }
 
-  /** @returns where the bytes begin. */
+  /**
+   * @returns where the bytes begin.
+   * @throws OutputError when there is no room for them.
+   */
   write(bytes: Uint8Array): number {
     const offsetBytes = this.#endBytes;
-    for (let written = 0; written < bytes.length;) {
-      written += writeSync(this.#file, bytes, written, bytes.length - written, offsetBytes + written);
-    }
+    writeAt(this.#file, bytes, offsetBytes);
     this.#endBytes += bytes.length;
     return offsetBytes;
   }
@@ -111,5 +127,19 @@ export class SlotWriter {
 function noteProgress(file: number, item: number): void {
   const bytes = Buffer.alloc(PROGRESS_BYTES);
   bytes.writeUInt32LE(item);
-  writeSync(file, bytes, 0, PROGRESS_BYTES, 0);
+  writeAt(file, bytes, 0);
+}
+
+function writeAt(file: number, bytes: Uint8Array, offsetBytes: number): void {
+  try {
+    for (let written = 0; written < bytes.length;) {
+      written += writeSync(file, bytes, written, bytes.length - written, offsetBytes + written);
+    }
+  } catch (error) {
+    throw slotFailure(error);
+  }
+}
+
+function slotFailure(error: unknown): CutroomError {
+  return writeFailure(error, { action: 'Cannot hold decoded audio in', path: tmpdir() });
 }

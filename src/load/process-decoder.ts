@@ -1,9 +1,10 @@
+import { OutputError } from '../errors.js';
 import { ProcessPool } from '../run/process-pool.js';
 import type { JobOutcome } from '../run/process-pool.js';
 import { dealGroups } from './deal-groups.js';
 import { decodeGroup } from './decode-group.js';
 import type { GroupAttempt } from './decode-group.js';
-import type { DecodeJob, DecodeResult } from './decode-job.js';
+import type { DecodeJob, DecodeResult, SlotFault } from './decode-job.js';
 import type { DecodeOutcome, DecodeRequest, DivideRoom, EncodedFormat, UtteranceDecoder } from './decode-request.js';
 import { DecodeSlots } from './decode-slots.js';
 import { ItemPlaces } from './item-places.js';
@@ -91,9 +92,10 @@ export class ProcessDecoder implements UtteranceDecoder {
       this.#requireOpen();
       this.#slots.clearProgress(slot);
       const job: DecodeJob = { slot, requests, encodeAs: this.#encodeAs };
-      const outcome = await this.#pool.run<DecodeResult[]>(job, { signal });
+      const outcome = await this.#pool.run<DecodeResult[] | SlotFault>(job, { signal });
       this.#requireOpen();
       if (outcome.kind === 'done') {
+        if ('kind' in outcome.value) throw new OutputError(outcome.value.message, { hint: outcome.value.hint });
         const value = outcome.value.map((result, at) => this.#takeResult(slot, result, requests[at], places));
         return { kind: 'done', value };
       }

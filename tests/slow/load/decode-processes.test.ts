@@ -3,12 +3,14 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { OutputError } from '#cutroom/errors.js';
 import { createDecoder } from '#cutroom/load/decode-pool.js';
 import type { DecodeOutcome, DecodeRequest } from '#cutroom/load/decode-request.js';
 import { ProcessDecoder } from '#cutroom/load/process-decoder.js';
 import { writeEncoded } from '../../support/encode.js';
 import { makeNoise } from '../../support/signals.js';
+import { mountSmallDisk } from '../../support/small-disk.js';
 import { buildWav } from '../../support/wav-files.js';
 
 const RATE = 16_000;
@@ -18,6 +20,9 @@ beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'cutroom-processes-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 function writeWav(name: string, level: number): DecodeRequest {
   const file = path.join(folder, name);
@@ -124,5 +129,23 @@ describe('createDecoder() with processes', () => {
     setTimeout(() => controller.abort(new Error('enough')), 100);
     await expect(decoding).rejects.toThrow('enough');
     expect(levelsOf(await decoder.decode([sound]))).toEqual([0.25]);
+  });
+
+  it('says that there is no room for what is decoded', async (context) => {
+    const disk = mountSmallDisk(context, 64 * 1024);
+    const long = path.join(folder, 'long.wav');
+    writeFileSync(long, buildWav(new Float64Array(2 * RATE).fill(0.5), { sampleRate: RATE, channels: 1 }));
+    vi.stubEnv('TMPDIR', disk);
+    await using decoder = createDecoder({ jobs: 1 });
+    const outcome = decoder.decode([requestOf(long)]);
+    await expect(outcome).rejects.toThrow(OutputError);
+    await expect(outcome).rejects.toThrow(`Cannot hold decoded audio in "${disk}": no space left on the disk`);
+    expect(levelsOf(await decoder.decode([writeWav('short.wav', 0.25)]))).toEqual([0.25]);
+  });
+
+  it('says that there is no folder for what is decoded', () => {
+    vi.stubEnv('TMPDIR', path.join(folder, 'none'));
+    expect(() => createDecoder({ jobs: 1 })).toThrow('its folder does not exist');
+    expect(() => createDecoder({ jobs: 1 })).toThrow(OutputError);
   });
 });
