@@ -10,6 +10,7 @@ import type { LoaderOptions, LoaderSettings } from './loader-options.js';
  *
  * @throws UsageError or RangeError when options are wrong or do not go together, or a strategy loses items and `strict` is set.
  * @throws InputError when a source cannot be read, none of its rows is left, or an item is alone above a limit.
+ * @throws OutputError when the folder of temporary files has no room, or takes no files.
  * @throws the reason of the signal.
  */
 export async function createLoader(options: LoaderOptions): Promise<Loader> {

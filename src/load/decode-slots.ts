@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { CutroomError } from '../errors.js';
 import { writeFailure } from '../tar/write-failure.js';
+import { closeNamelessFile, openNamelessFile, writeAllAt, type NamelessFile } from './nameless-file.js';
 
 /**
  * A place that a process leaves what it decoded in: a file without a name, which lives in the system's cache of files. What lies there costs one
@@ -22,25 +21,24 @@ const FIRST_CHILD_FILE = 4;
 
 /** Slots of a pool, as the process sees them that starts the others. */
 export class DecodeSlots implements Disposable {
-  readonly #files: number[] = [];
+  readonly #slots: NamelessFile[] = [];
   readonly #free: number[];
   readonly #waiting: ((slot: number) => void)[] = [];
-  readonly #leftPaths: string[] = [];
 
   /** @throws OutputError when the folder of temporary files takes none, or too many files are open. */
   constructor(count: number) {
     try {
-      while (this.#files.length < count) this.#files.push(this.#open());
+      while (this.#slots.length < count) this.#slots.push(openNamelessFile());
     } catch (error) {
       this[Symbol.dispose]();
       throw slotFailure(error);
     }
-    this.#free = this.#files.map((_, slot) => slot);
+    this.#free = this.#slots.map((_, slot) => slot);
   }
 
   /** In the order of their numbers. */
   get files(): readonly number[] {
-    return this.#files;
+    return this.#slots.map(({ file }) => file);
   }
 
   /** A slot of one's own, until it is given back. */
@@ -75,26 +73,13 @@ export class DecodeSlots implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const file of this.#files) closeSync(file);
-    for (const left of this.#leftPaths) rmSync(left, { force: true });
-  }
-
-  #open(): number {
-    const name = path.join(tmpdir(), `cutroom-${randomUUID()}`);
-    const file = openSync(name, 'wx+', 0o600);
-    try {
-      rmSync(name);
-    } catch {
-      // Where an open file keeps its name.
-      this.#leftPaths.push(name);
-    }
-    return file;
+    for (const slot of this.#slots) closeNamelessFile(slot);
   }
 
   #fileOf(slot: number): number {
-    const file = this.#files[slot];
-    if (file === undefined) throw new RangeError(`There is no slot ${slot}`);
-    return file;
+    const own = this.#slots[slot];
+    if (own === undefined) throw new RangeError(`There is no slot ${slot}`);
+    return own.file;
   }
 }
 
@@ -132,9 +117,7 @@ function noteProgress(file: number, item: number): void {
 
 function writeAt(file: number, bytes: Uint8Array, offsetBytes: number): void {
   try {
-    for (let written = 0; written < bytes.length;) {
-      written += writeSync(file, bytes, written, bytes.length - written, offsetBytes + written);
-    }
+    writeAllAt(file, bytes, offsetBytes);
   } catch (error) {
     throw slotFailure(error);
   }

@@ -1,4 +1,4 @@
-import { errorMessage, InputError, systemCode } from '../errors.js';
+import { CutroomError, errorMessage, InputError, systemCode } from '../errors.js';
 import { readLineAt } from '../manifest/lines.js';
 import { LineFile } from './line-file.js';
 
@@ -83,6 +83,7 @@ export class LineFetcher {
       return known;
     }
     const handle = await LineFile.open(path).catch((error: unknown) => {
+      if (error instanceof CutroomError) throw error;
       const reason = systemCode(error) === 'ENOENT' ? 'it is no longer there' : errorMessage(error);
       throw new InputError(`Cannot read "${path}" again: ${reason}`, { path, cause: error });
     });

@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises';
-import { errorMessage, InputError, systemCode, UsageError } from '../errors.js';
+import { CutroomError, errorMessage, InputError, systemCode, UsageError } from '../errors.js';
 import { manifestLines } from '../manifest/lines.js';
 import { IdIndex } from '../shard/id-index.js';
 import type { Tokenizer } from '../text/types.js';
@@ -8,6 +7,7 @@ import { countExcerpts, placeExcerpts } from './excerpt-leaves.js';
 import type { ItemTable, Leaf, RowFilters, TablePart } from './item-table.js';
 import { findLeafFiles, type LeafFiles, type ManifestReading } from './leaf-parts.js';
 import { leafWeights } from './leaf-shares.js';
+import { LineFile } from './line-file.js';
 import { LossCounter } from './loss-counter.js';
 import { parsePlainRow, RowRefusal, type PlainRow } from './manifest-row.js';
 import { readAudioPath } from './row-facts.js';
@@ -51,6 +51,7 @@ const REPORT_LINES = 20_000;
  *
  * @throws {InputError} when files are not there (all of them are named), a manifest cannot be read, or no item is left.
  * @throws {UsageError} when the sources or filters cannot be meant.
+ * @throws {OutputError} when there is no room to unpack a manifest in gzip.
  * @throws the signal's reason.
  */
 export async function openSources(spec: SourceSpec, options: OpenSourcesOptions = {}): Promise<ItemTable> {
@@ -102,7 +103,8 @@ async function readManifest(
   const namesMembers = typeof reading.parts !== 'number' || parts[reading.parts]?.tarPath !== undefined;
   const named = namesMembers ? new IdIndex() : undefined;
   let tarredRow: TarredRow | undefined;
-  const handle = await open(manifestPath).catch((error: unknown) => {
+  const handle = await LineFile.open(manifestPath).catch((error: unknown) => {
+    if (error instanceof CutroomError) throw error;
     const reason = systemCode(error) === 'ENOENT' ? 'there is no such file' : errorMessage(error);
     throw new InputError(`Cannot read "${manifestPath}": ${reason}`, { path: manifestPath, cause: error });
   });

@@ -1,5 +1,4 @@
 import type { Hash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { InputError, errorMessage } from '../errors.js';
 
 /** One line of a manifest that is not blank. */
@@ -40,7 +39,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
  * @throws InputError when the file cannot be read
  */
 export async function* manifestLines(
-  handle: FileHandle,
+  handle: PlacedReader,
   path: string,
   options: LineReaderOptions = {},
 ): AsyncGenerator<ManifestLine> {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ItemRows } from '#cutroom/load/item-rows.js';
 import { openSources } from '#cutroom/load/open-sources.js';
@@ -43,6 +44,19 @@ describe('ItemRows.read()', () => {
     expect(found.map(({ lineNumber }) => lineNumber)).toEqual([599, 1, 1, 200, 8, 8, 301]);
     const all = await Promise.all(Array.from({ length: 500 }, async (_, item) => await reader.read([item])));
     expect(all.map(([row]) => row!.row)).toEqual(rows);
+  });
+
+  test('gives rows of a manifest in gzip', async () => {
+    const rows = Array.from({ length: 300 }, (_, at) => ({ audio_filepath: `${at}.wav`, duration: at + 1, id: at }));
+    const manifest = put('m.json.gz', gzipSync(jsonLines(rows)));
+    const other = put('n.json', gzipSync(jsonLines(rows.toReversed())));
+    const table = await openSources({ type: 'nemo', manifests: [manifest, other] });
+    await using reader = new ItemRows(table, { maxOpenFiles: 1 });
+    const found = await reader.read([299, 300, 7, 599]);
+    expect(found.map(({ row }) => row)).toEqual([rows[299], rows[299], rows[7], rows[0]]);
+    expect(found.map(({ audio }) => audio.resolvedPath)).toContain(path.join(folder, '7.wav'));
+    writeFileSync(manifest, 'x');
+    await expect(reader.read([299, 300, 7])).rejects.toThrow('shorter than it was');
   });
 
   test('finds files by the rule of NeMo, and names members as rows do', async () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { InputError, UsageError } from '#cutroom/errors.js';
 import type { ItemTable } from '#cutroom/load/item-table.js';
@@ -270,11 +271,30 @@ describe('openSources() of rows', () => {
     expect((await openSources(source)).rowCount).toBe(1);
   });
 
+  test('unpacks manifests in gzip, whatever they are called', async () => {
+    const plain = jsonLines(
+      Array.from({ length: 5000 }, (_, at) => ({ audio_filepath: `é${at}.wav`, duration: at + 1 })),
+    );
+    const packed = gzipSync(plain);
+    const expected = await openSources({ type: 'nemo', manifests: [put('a.json', plain)] });
+    for (const name of ['a.json.gz', 'b.json']) {
+      const table = await openSources({ type: 'path', path: put(name, packed) });
+      for (const column of ['durationsMicros', 'lineOffsetsBytes', 'lineLengthsBytes', 'lineNumbers'] as const) {
+        expect(table[column]).toEqual(expected[column]);
+      }
+    }
+    const torn = put('torn.json.gz', packed.subarray(0, packed.length - 20));
+    const opened = openSources({ type: 'nemo', manifests: [torn] });
+    await expect(opened).rejects.toThrow(InputError);
+    await expect(opened).rejects.toThrow(/Cannot unpack .*torn.json.gz.*unexpected end of file/u);
+    const missing = openSources({ type: 'nemo', manifests: [path.join(folder, 'none.json.gz')] });
+    await expect(missing).rejects.toThrow('1 file is not there');
+  });
+
   test('refuses what is no manifest', async () => {
     const open = async (name: string): Promise<ItemTable> =>
       await openSources({ type: 'path', path: put(name, 'a: 1\n') });
     await expect(open('train.yaml')).rejects.toThrow('is a configuration');
-    await expect(open('m.json.gz')).rejects.toThrow('it is compressed');
     await expect(open('m.json')).rejects.toThrow(/no row is left \(1 invalid_json\); the first fault: line 1/u);
     await expect(openSources({ type: 'nemo', manifests: [put('e.json')] })).rejects.toThrow('hold no row');
     await expect(openSources({ type: 'nemo', manifests: [folder] })).rejects.toThrow('no regular file');
