@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { InputError, UsageError, errorMessage } from '../errors.js';
+import { InputError, UsageError, errorMessage, systemCode } from '../errors.js';
 import type { BucketBins, PlanOptions } from '../load/batch-options.js';
 import type { RowFilters } from '../load/item-table.js';
 import type { ConfigOptions, LoaderConfig } from '../load/parse-config.js';
@@ -196,7 +196,7 @@ async function readBinsFile(path: string): Promise<GivenBins> {
   try {
     value = parse(await readFile(path, 'utf8'));
   } catch (error) {
-    throw refuse(errorMessage(error), error);
+    throw refuse(systemCode(error) === 'ENOENT' ? 'there is no such file' : errorMessage(error), error);
   }
   const fields: Record<string, unknown> = typeof value === 'object' && value !== null ? { ...value } : {};
   const bins = readBins(fields['bucket_duration_bins']);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { InputError, errorMessage } from '../errors.js';
+import { InputError, errorMessage, systemCode } from '../errors.js';
 
 /** What one step of a training took, as it was measured. */
 export interface MemoryPoint {
@@ -55,7 +55,7 @@ export async function readMemoryModel(path: string): Promise<MemoryModel> {
   try {
     value = JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    throw refuse(errorMessage(error), HINT, error);
+    throw refuse(systemCode(error) === 'ENOENT' ? 'there is no such file' : errorMessage(error), HINT, error);
   }
   const found = readPoints(value);
   if (typeof found === 'string') throw refuse(found, HINT);

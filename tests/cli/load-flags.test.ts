@@ -158,7 +158,11 @@ describe('readPlanOptions()', () => {
     ['bins beside a number of them', { bins: { bins: [1] }, buckets: 2 }, '--buckets and --bins exclude each other'],
     ['bins beside token buckets', { bins: { bins: [1] }, tokenBuckets: 2 }, '--token-buckets and --bins exclude'],
     ['a square alone', { quadraticDuration: 20 }, '--quadratic-duration is given without --batch-duration'],
-    ['a file that is not there', { bins: { path: 'nowhere.yaml' } }, 'Cannot take bins from "nowhere.yaml"'],
+    [
+      'a file that is not there',
+      { bins: { path: 'nowhere.yaml' } },
+      'Cannot take bins from "nowhere.yaml": there is no such file',
+    ],
   ])('refuses %s', async (_, flags, message) => {
     await expect(readPlanOptions(flags)).rejects.toThrow(message);
   });

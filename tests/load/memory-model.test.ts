@@ -158,6 +158,9 @@ describe('readMemoryModel()', () => {
   });
 
   it('refuses a file that is not there', async () => {
-    await expect(readMemoryModel(path.join(folder, 'none.json'))).rejects.toMatchObject({ code: 'input' });
+    await expect(readMemoryModel(path.join(folder, 'none.json'))).rejects.toMatchObject({
+      code: 'input',
+      message: expect.stringMatching(/none\.json": there is no such file$/u) as string,
+    });
   });
 });
