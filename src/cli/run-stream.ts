@@ -66,7 +66,7 @@ export async function runStream(context: CliContext, flags: StreamFlags, paths: 
       onWarning: ({ message, hint }) => warn(hint === undefined ? message : `${message}\nhint: ${hint}`),
     });
     refuseFaults(loader, flags);
-    await writeStream(context, flags, loader, from, line, isTold);
+    await writeStream(context, flags, loader, from, unitOf(flags, plan), line, isTold);
   } catch (error) {
     if (!context.signal.aborted) throw error;
     // Trainers stop their readers in bulk.
@@ -83,6 +83,7 @@ async function writeStream(
   flags: StreamFlags,
   loader: Loader,
   from: LoaderState | undefined,
+  unit: StreamTarOptions['unit'],
   line: ProgressLine,
   isTold: boolean,
 ): Promise<void> {
@@ -99,7 +100,7 @@ async function writeStream(
   try {
     written = await streamTar(loader, {
       ...begin,
-      unit: unitOf(flags),
+      unit,
       output,
       signal: context.signal,
       onBatch: async (now, state) => {
@@ -227,7 +228,7 @@ function refuseFaults({ table }: Loader, { onError, verbose }: StreamFlags): voi
   });
 }
 
-function unitOf({ batches, format = 'wav', numCopies = 1 }: StreamFlags): StreamTarOptions['unit'] {
+function unitOf({ batches, format = 'wav' }: StreamFlags, { numCopies = 1 }: PlanOptions): StreamTarOptions['unit'] {
   return batches ? { kind: 'batches' } : { kind: 'samples', format, copies: numCopies };
 }
 

@@ -185,6 +185,19 @@ describe('cutroom stream', () => {
     ]);
   });
 
+  it('takes copies of a configuration for copies', async () => {
+    const source = JSON.stringify({ type: 'path', path: list });
+    const config = path.join(folder, 'copies.yaml');
+    writeFileSync(config, `input_cfg: [${source}]\nnum_copies: 2\nlast_batch: pad\nbatch_size: 32\n`);
+    const ranks = ['--sample-rate', RATE, '--world-size', '2', '--rank', '1'];
+    const configured = await stream(['--config', config, ...ranks]);
+    const flags = ['--num-copies', '2', '--last-batch', 'pad', '--batch-size', '32'];
+    const { rows } = await stream([list, ...ranks, ...flags]);
+    const marksOf = (all: readonly Row[]): unknown[] => all.map(({ id, cutroom }) => [id, cutroom.isPad]);
+    expect(marksOf(configured.rows)).toEqual(marksOf(rows));
+    expect(rows.filter(({ cutroom }) => cutroom.isPad)).toHaveLength(2 * (32 - (ITEMS - 16 - 8)));
+  });
+
   it('draws windows of files and of groups', async () => {
     for (const [name, seconds] of [
       ['a/long', 4],
