@@ -34,25 +34,37 @@ export function checkAugment(augment: AugmentOptions): void {
   const { volume, noise } = augment;
   if (volume !== undefined) {
     checkProbability('augment.volume.probability', volume.probability);
-    const [lowest, highest] = volume.gainDb;
-    if (!(Number.isFinite(lowest) && Number.isFinite(highest) && lowest <= highest)) {
+    const [lowest, highest] = listOf(volume.gainDb);
+    if (!(isFiniteNumber(lowest) && isFiniteNumber(highest) && lowest <= highest)) {
       throw new RangeError(
-        `augment.volume.gainDb must be two numbers of dB, the lower one first, not ${lowest}, ${highest}`,
+        `augment.volume.gainDb must be two numbers of dB, the lower one first, not ${String(lowest)}, ${String(highest)}`,
       );
     }
   }
   if (noise !== undefined) {
     checkProbability('augment.noise.probability', noise.probability);
-    if (noise.snrsDb.length === 0 || !noise.snrsDb.every((snrDb) => Number.isFinite(snrDb))) {
+    const snrsDb = listOf(noise.snrsDb);
+    if (snrsDb.length === 0 || !snrsDb.every(isFiniteNumber)) {
       throw new RangeError('augment.noise.snrsDb must be a list of numbers of dB');
     }
     if ((noise.source === undefined) === (noise.files === undefined)) {
       throw new UsageError('The noise needs either a source or files', { hint: 'Set augment.noise.source or .files.' });
     }
-    if (noise.files?.length === 0) throw new RangeError('augment.noise.files is empty');
+    if (noise.files !== undefined && listOf(noise.files).length === 0) {
+      throw new RangeError('augment.noise.files is empty, or no list of paths');
+    }
   }
 }
 
 function checkProbability(name: string, probability = 1): void {
   if (!(probability >= 0 && probability <= 1)) throw new RangeError(`${name} must be from 0 to 1, not ${probability}`);
+}
+
+/** Programs without types give anything. */
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return Number.isFinite(value);
 }

@@ -94,6 +94,7 @@ export function resolveLoaderOptions(options: LoaderOptions): LoaderSettings {
   if (!['replace', 'drop', 'raise'].includes(onItemError)) {
     throw new RangeError(`onItemError must be replace, drop or raise, not ${JSON.stringify(onItemError)}`);
   }
+  checkIndexes(options.indexes);
   if (augment !== undefined) checkAugment(augment);
   if (sampleRate === null && batchSize !== 1) {
     throw new UsageError('Items that keep their own rates do not go into one batch', {
@@ -107,6 +108,13 @@ export function resolveLoaderOptions(options: LoaderOptions): LoaderSettings {
     ...{ rank, worldSize, worker, workers, sampleRate, jobs, prefetch, rawBytes },
     ...{ augment, onItemError, maxFailures, numCopies },
   };
+}
+
+function checkIndexes(indexes: unknown = 'memory'): void {
+  if (indexes === 'memory' || indexes === 'beside') return;
+  const folder: unknown = typeof indexes === 'object' && indexes !== null && 'folder' in indexes && indexes.folder;
+  if (typeof folder === 'string' && folder !== '') return;
+  throw new RangeError(`indexes must be memory, beside or { folder }, not ${JSON.stringify(indexes)}`);
 }
 
 function checkPart(partName: string, part: number, wholeName: string, whole: number): void {

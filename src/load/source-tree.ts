@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.js';
 import { parseDecimal } from '../random/decimal.js';
+import { checkSource } from './check-source.js';
 import type { BucketedSource, ExcerptsSource, GroupSource, NemoSource, NemoTarredSource } from './sources.js';
 import type { PathSource, SourceSpec } from './sources.js';
 
@@ -31,10 +32,12 @@ export type ShareNode =
 /**
  * The leaves of a source, in order, and how they share draws.
  *
- * @throws {UsageError} for groups without sources, weights that are none or that only some sources of a group have, static buckets in static
+ * @throws {TypeError} for what is no source.
+ * @throws {UsageError} for types that do not exist, groups without sources, weights that are none or that only some sources of a group have, static buckets in static
  * buckets, and names that two sources were given.
  */
 export function flattenSources(spec: SourceSpec): { leaves: LeafSource[]; root: ShareNode } {
+  checkSource(spec);
   const leaves: LeafSource[] = [];
   const root = addSource(spec, {}, undefined, leaves);
   nameLeaves(leaves);
@@ -54,12 +57,12 @@ function addSource(
   }
   const name = describeSource(spec);
   if (spec.type === 'buckets' && bucket !== undefined) {
-    throw new UsageError(`${name} is one of static buckets and cannot have buckets itself`, {
+    throw new UsageError(`${startSentence(name)} is one of static buckets and cannot have buckets itself`, {
       hint: 'List all buckets in one list.',
     });
   }
   const sources = spec.type === 'group' ? spec.sources : spec.buckets;
-  if (sources.length === 0) throw new UsageError(`${name} holds no source`);
+  if (sources.length === 0) throw new UsageError(`${startSentence(name)} holds no source`);
   const weights = weightsOf(sources, name);
   const temperature = temperatureOf(spec, weights, name);
   const children = sources.map((source, index) => {
@@ -74,9 +77,12 @@ function weightsOf(sources: readonly SourceSpec[], group: string): (number | str
   return sources.map((source) => {
     const { weight } = source;
     if (weight === undefined) {
-      throw new UsageError(`${describeSource(source)} has no weight, and other sources of ${group} have one`, {
-        hint: 'Give each source of a group a weight, or none.',
-      });
+      throw new UsageError(
+        `${startSentence(describeSource(source))} has no weight, and other sources of ${group} have one`,
+        {
+          hint: 'Give each source of a group a weight, or none.',
+        },
+      );
     }
     if ((parseDecimal(weight)?.digits ?? 0n) > 0n) return weight;
     throw new UsageError(`The weight of ${describeSource(source)} is ${weight}: it must be a finite number above 0`, {
@@ -93,7 +99,7 @@ function temperatureOf(spec: GroupSource | BucketedSource, weights: unknown, gro
     });
   }
   if (temperature !== 1 && weights === undefined) {
-    throw new UsageError(`${group} has a temperature, and its sources have no weights`, {
+    throw new UsageError(`${startSentence(group)} has a temperature, and its sources have no weights`, {
       hint: 'Give each source a weight, such as its hours.',
     });
   }
@@ -103,12 +109,16 @@ function temperatureOf(spec: GroupSource | BucketedSource, weights: unknown, gro
 /** More makes every weight but the largest nothing. */
 const MAX_TEMPERATURE = 100;
 
+function startSentence(text: string): string {
+  return text.replace(/^./u, (letter) => letter.toUpperCase());
+}
+
 /** Names a source in messages. */
 function describeSource(spec: SourceSpec): string {
-  if (spec.name !== undefined) return `The source "${spec.name}"`;
-  if (spec.type === 'group') return 'The group';
-  if (spec.type === 'buckets') return 'The list of buckets';
-  return `The source "${defaultName(spec)}"`;
+  if (spec.name !== undefined) return `the source "${spec.name}"`;
+  if (spec.type === 'group') return 'the group';
+  if (spec.type === 'buckets') return 'the list of buckets';
+  return `the source "${defaultName(spec)}"`;
 }
 
 function defaultName(spec: LeafSpec): string {

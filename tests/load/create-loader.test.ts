@@ -200,6 +200,25 @@ describe('createLoader()', () => {
     );
   });
 
+  it.each<[string, object, string]>([
+    ['no source', { source: undefined }, 'A source is a path, or an object with a "type", and not undefined'],
+    ['a type that does not exist', { source: { type: 'nemoo' } }, 'There is no type "nemoo" of sources'],
+    ['a text for a list', { source: { type: 'nemo', manifests: 'a.json' } }, '"manifests" of a source of type nemo'],
+    ['one of many', { source: { type: 'group', sources: [list, null] } }, 'A source is a path'],
+    ['no dataset', { source: { type: 'excerpts' } }, '"dataset" of a source of type excerpts must be a dataset'],
+    ['indexes anywhere', { indexes: 'besides' }, 'indexes must be memory, beside or { folder }, not "besides"'],
+    ['no folder of indexes', { indexes: {} }, 'indexes must be memory, beside or { folder }, not {}'],
+    ['one gain', { augment: { volume: { gainDb: 5 } } }, 'augment.volume.gainDb must be two numbers of dB'],
+    [
+      'no ratio',
+      { augment: { noise: { snrDb: [5], files: ['a'] } } },
+      'augment.noise.snrsDb must be a list of numbers',
+    ],
+  ])('names what programs without types give: %s', async (_, options, message) => {
+    const given: LoaderOptions = { source: list, batchSize: 2, ...HERE, ...options };
+    await expect(createLoader(given)).rejects.toThrow(message);
+  });
+
   it('tells of faulty rows at once', async () => {
     const manifest = path.join(folder, 'faulty.json');
     writeFileSync(path.join(folder, 'a.wav'), wavOf({ number: 0, samples: 400 }));
