@@ -93,6 +93,21 @@ export function speedList(text: string): readonly number[] {
   throw new SyntaxError('must be numbers greater than 0, such as 0.9,1,1.1');
 }
 
+/** `5,10,15`. */
+export function decibelList(text: string): readonly number[] {
+  const list = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
+  if (list.every((value) => Number.isFinite(value))) return list;
+  throw new SyntaxError('must be numbers of dB, such as 5,10,15');
+}
+
+/** `-6,6`. */
+export function decibelRange(text: string): readonly [number, number] {
+  const [lowest, highest, ...rest] = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
+  const isRange = lowest !== undefined && highest !== undefined && rest.length === 0;
+  if (isRange && Number.isFinite(lowest) && Number.isFinite(highest) && lowest <= highest) return [lowest, highest];
+  throw new SyntaxError('must be two numbers of dB, the lower one first, such as -6,6');
+}
+
 /** Seconds, or `auto`. */
 export function secondsOrAuto(text: string): number | 'auto' {
   if (text === 'auto') return text;

@@ -7,6 +7,7 @@ import type { Loader } from '../load/loader.js';
 import type { LoaderOptions } from '../load/loader-options.js';
 import { StreamOutput } from '../load/stream-output.js';
 import { streamTar, type StreamTarOptions } from '../load/stream-tar.js';
+import { hasAugment, readAugment } from './augment-flags.js';
 import type { StreamFlags } from './commands/stream.js';
 import type { CliContext } from './context.js';
 import { needsTokens, readLoadRequest, readPlanOptions, requireLimit, type LoadRequest } from './load-options.js';
@@ -139,6 +140,7 @@ function refuseChanges(flags: StreamFlags): void {
   const changes = {
     '--sample-rate': sampleRate === 'native' ? undefined : sampleRate,
     '--speeds': speeds,
+    'noise or gain': hasAugment(flags) || undefined,
     'windows of files': hasWindows(flags) || undefined,
   };
   const [change] = Object.entries(changes).find(([, value]) => value !== undefined) ?? [];
@@ -188,6 +190,7 @@ async function loaderOptions(
     filters: request.filters,
     textField: request.configured?.textField,
     tokenizer: needsTokens(flags, plan) ? counter : undefined,
+    augment: await readAugment(flags, context.signal),
     sampleRate: isRaw ? undefined : rateOf(flags, request),
     // Windows are decoded by processes of their own.
     jobs: others === 0 && windows !== undefined ? 0 : jobs,

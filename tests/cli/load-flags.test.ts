@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PlanFlags, RowFlags, SourceFlags } from '#cutroom/cli/load-flags.js';
 import { readLoadRequest, readPlanOptions, requireLimit } from '#cutroom/cli/load-options.js';
 import type { SourceSpec } from '#cutroom/load/sources.js';
-import { batchSizes, binsFlag, sourceFlag, speedList } from '#cutroom/cli/load-values.js';
+import { batchSizes, binsFlag, decibelList, decibelRange, sourceFlag, speedList } from '#cutroom/cli/load-values.js';
 
 const NO_SOURCES: SourceFlags & RowFlags = { staticBuckets: false, onError: 'fail' };
 
@@ -60,6 +60,22 @@ describe('binsFlag()', () => {
       expect(() => binsFlag(text)).toThrow('must be 2.5,5,10 or [[2.5,20],[2.5,40]], ascending');
     },
   );
+});
+
+describe('decibelList() and decibelRange()', () => {
+  it('take numbers', () => {
+    expect(decibelList('-5, 0,12.5')).toEqual([-5, 0, 12.5]);
+    expect(decibelRange('-6,6')).toEqual([-6, 6]);
+    expect(decibelRange('3,3')).toEqual([3, 3]);
+  });
+
+  it.each(['', '5,', '5,x', 'Infinity'])('refuse "%s" as a list', (text) => {
+    expect(() => decibelList(text)).toThrow('must be numbers of dB');
+  });
+
+  it.each(['', '6', '6,-6', '1,2,3', '-6,', 'a,b'])('refuse "%s" as a range', (text) => {
+    expect(() => decibelRange(text)).toThrow('must be two numbers of dB, the lower one first');
+  });
 });
 
 describe('batchSizes() and speedList()', () => {

@@ -34,7 +34,14 @@ interface Row extends Record<string, unknown> {
   id: string;
   audio_filepath: string;
   duration: number;
-  cutroom: { epoch: number; step: number; rank: number; isPad?: true; state?: Record<string, number> };
+  cutroom: {
+    epoch: number;
+    step: number;
+    rank: number;
+    isPad?: true;
+    state?: Record<string, number>;
+    augmentation?: object;
+  };
 }
 
 async function stream(argv: readonly string[], setting: CliSetting = {}): Promise<Streamed> {
@@ -198,6 +205,35 @@ describe('cutroom stream', () => {
     expect(rows.filter(({ cutroom }) => cutroom.isPad)).toHaveLength(2 * (32 - (ITEMS - 16 - 8)));
   });
 
+  it('mixes noise into each copy and turns it up or down, as the library does', async () => {
+    const noises = ['b', 'a'].map((name) => writeRamp(path.join(folder, `noise/${name}.wav`), 0.1, 8000));
+    const augment = {
+      noise: { snrsDb: [-5, 10], files: noises.toSorted(), probability: 0.5 },
+      volume: { gainDb: [-6, 12] as const, probability: 0.5 },
+      clipGuard: true,
+    };
+    const batches = await batchesOf({ batchSize: 64, numCopies: 2, augment });
+    const [noise, gain] = [
+      ['--noise-probability', '0.5'],
+      ['--gain-probability', '0.5', '--clip-guard'],
+    ] as const;
+    const { members, rows } = await streamList(
+      ...['--num-copies', '2', '--noise', path.join(folder, 'noise'), '--snrs', '-5,10', ...noise],
+      ...['--gain', '-6,12', ...gain],
+    );
+    const expected = batches.flatMap(({ augmentations }) => augmentations ?? []);
+    const told = rows.map(({ cutroom }) => cutroom.augmentation);
+    expect(told).toEqual(JSON.parse(JSON.stringify(expected)));
+    expect(new Set(expected.map(({ noise: mixed }) => mixed?.path))).toEqual(new Set([...noises, undefined]));
+    const at = expected.findIndex(({ noise: mixed, gainDb }) => mixed !== undefined && gainDb !== undefined);
+    const { audio, audioLengths, shape } = batches[0]!;
+    const wav = members.get(rows[at]!.audio_filepath)!;
+    const samples = new Float32Array(Uint8Array.from(wav.subarray(wav.length - 4 * audioLengths[at]!)).buffer);
+    expect(samples).toEqual(audio.subarray(at * shape[1], at * shape[1] + audioLengths[at]!));
+    const { rows: ofSource } = await streamList('--noise-source', list, '--snrs', '0');
+    expect(JSON.stringify(ofSource[0]!.cutroom)).toMatch(/"noise":\{"path":".*\.tar","offsetSamples":\d+,"snrDb":0\}/u);
+  });
+
   it('draws windows of files and of groups', async () => {
     for (const [name, seconds] of [
       ['a/long', 4],
@@ -305,6 +341,14 @@ describe('cutroom stream', () => {
     [['--batches'], 2, 'Nothing says how large a batch may be'],
     [['--format', 'raw', '--sample-rate', '8000'], 2, 'does not go with --sample-rate'],
     [['--format', 'raw', '--speeds', '0.9,1'], 2, 'does not go with --speeds'],
+    [['--format', 'raw', '--gain', '-6,6'], 2, 'does not go with noise or gain'],
+    [['--noise', 'a.wav'], 2, 'Noise is given, and not how loud it is to be'],
+    [['--noise', 'a.wav', '--noise-source', 'a.lst', '--snrs', '5'], 2, '--noise and --noise-source exclude'],
+    [['--noise', 'nowhere', '--snrs', '5'], 1, '"nowhere" is not there'],
+    [['--snrs', '5'], 2, '--snrs is given without --noise'],
+    [['--noise-probability', '0.5'], 2, '--noise-probability is given without --noise'],
+    [['--gain-probability', '0.5'], 2, '--gain-probability is given without --gain'],
+    [['--clip-guard'], 2, '--clip-guard is given without --noise or --gain'],
     [['--alpha', '0.5'], 2, '--alpha is of windows, and there are none'],
     [['--rank', '2', '--world-size', '2'], 2, 'There is no rank 2 of 2'],
     [['--quiet', '--verbose'], 2, 'exclude each other'],

@@ -1,4 +1,5 @@
 import { buildCommand } from '@stricli/core';
+import { AUGMENT_FLAGS, type AugmentFlags } from '../augment-flags.js';
 import type { CliContext } from '../context.js';
 import { PLAN_FLAGS, ROW_FLAGS, SOURCE_FLAGS, type PlanFlags, type RowFlags, type SourceFlags } from '../load-flags.js';
 import { epochCount, rateChoice } from '../sample-values.js';
@@ -6,7 +7,7 @@ import { nonEmpty, numberWhere, positiveInteger } from '../values.js';
 import { WINDOW_FLAGS, type WindowFlags } from '../window-flags.js';
 
 /** The flags of `cutroom stream`, parsed. */
-export interface StreamFlags extends SourceFlags, RowFlags, PlanFlags, WindowFlags {
+export interface StreamFlags extends SourceFlags, RowFlags, PlanFlags, WindowFlags, AugmentFlags {
   rank: number;
   worldSize: number;
   worker: number;
@@ -61,6 +62,7 @@ export const streamCommand = buildCommand<StreamFlags, string[], CliContext>({
       ...WINDOW_FLAGS,
       ...ROW_FLAGS,
       ...PLAN_FLAGS,
+      ...AUGMENT_FLAGS,
       rank: {
         kind: 'parsed',
         parse: wholeNumber,
