@@ -77,11 +77,13 @@ function findBounds(table: ItemTable, settings: PlanSettings, warnings: PlanWarn
   if (bucketCount < 2) return undefined;
   const bounds = estimateBins(table, bucketCount, tokenBuckets);
   const wanted = bucketCount * tokenBuckets;
-  if (bounds.micros.length < wanted) {
+  const { length } = bounds.micros;
+  if (length < wanted) {
+    const found = length === 1 ? 'is 1 bucket' : `are ${length} buckets`;
     const values = tokenBuckets > 1 ? 'durations or tokens' : 'durations';
     warnings.push({
       code: 'fewer_buckets',
-      message: `There are ${bounds.micros.length} buckets instead of ${wanted}: the items have no more distinct ${values}`,
+      message: `There ${found} instead of ${wanted}: the items have no more distinct ${values}`,
       hint: undefined,
     });
   }

@@ -74,7 +74,7 @@ export class ConfigFields {
   }
 }
 
-/** @throws {UsageError} for what is no finite number; `.inf` passes. */
+/** @throws {UsageError} for what is no number, or `.nan`; `.inf` passes. */
 export function numberOf(node: ConfigNode, what: string): number {
   const { value } = node;
   if (typeof value === 'number' && !Number.isNaN(value)) return value;
@@ -116,5 +116,6 @@ export function describe(node: ConfigNode): string {
   if (Array.isArray(node.value)) return node.value.length === 0 ? 'an empty list' : 'a list';
   if (node.value instanceof Map) return 'a list of keys';
   if (node.value === null) return 'empty';
+  if (typeof node.value === 'number') return String(node.value);
   return JSON.stringify(toPlainValue(node)) ?? String(node.value);
 }

@@ -96,6 +96,7 @@ export function countCharacters(text: string): number {
 }
 
 function shorten(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  // JSON has no word for NaN and Infinity, which Python writes into rows.
+  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
   return text.length <= 40 ? text : `${text.slice(0, 40)}…`;
 }

@@ -189,6 +189,9 @@ describe('openSources() of rows', () => {
       message: expect.stringContaining('commands are never run'),
       hint: expect.any(String),
     });
+    expect(table.left.firstFaults.map(({ message }) => message)).toContain(
+      '"duration" is NaN, and must be seconds above 0',
+    );
     expect(new Set(table.left.firstFaults.map(({ reason }) => reason)).size).toBe(10);
   });
 

@@ -289,6 +289,7 @@ describe('parseLoaderConfig() refuses', () => {
     ['- {type: nemo, manifest_filepath: a, tarred_audio_filepath: b}', 'no key', 'tarred_audio_filepaths?'],
     ['- {type: nemo_tarred, manifest_filepath: a}', 'no "tarred_audio_filepaths"', undefined],
     ['- {type: nemo, weight: 0, manifest_filepath: a}', 'above 0', undefined],
+    ['- {type: nemo, weight: .nan, manifest_filepath: a}', 'a weight is NaN', undefined],
     [
       '- {type: nemo, weight: 1, manifest_filepath: a}\n- {type: nemo, manifest_filepath: b}',
       '1 of 2 sources',
