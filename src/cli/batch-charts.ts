@@ -1,3 +1,4 @@
+import { OPEN_END_SECONDS } from '../load/config-options.js';
 import type { PlanReport } from '../load/epoch-plan.js';
 import type { Bar, BarChart } from '../sample/histogram.js';
 
@@ -61,9 +62,14 @@ export function bucketLabel({ toSeconds, toTokens }: { toSeconds: number; toToke
   return toTokens === undefined ? bound : `${bound}, ${toTokens}`;
 }
 
+/** Whether a bound of a bucket is none. */
+export function isOpenEnd(seconds: number): boolean {
+  return seconds >= OPEN_END_SECONDS;
+}
+
 /** Seconds to the millisecond, no zeros behind. */
 export function shortSeconds(seconds: number): string {
-  return seconds === Infinity ? '∞' : String(Number(seconds.toFixed(3)));
+  return isOpenEnd(seconds) ? '∞' : String(Number(seconds.toFixed(3)));
 }
 
 function countClasses(values: readonly number[]): Bar[] {

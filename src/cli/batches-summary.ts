@@ -1,7 +1,7 @@
 import { countWords } from '../count-words.js';
 import type { PlanReport } from '../load/epoch-plan.js';
 import type { ItemTable, TableLosses } from '../load/item-table.js';
-import { shortSeconds, timeUnit } from './batch-charts.js';
+import { isOpenEnd, shortSeconds, timeUnit } from './batch-charts.js';
 import { count } from './cut-progress.js';
 import { alignColumns, number } from './sample-summary.js';
 
@@ -237,7 +237,7 @@ function reportAsJson(report: PlanReport): Record<string, unknown> {
     leaves: report.leaves.map(({ name, share, draws, passes }) => ({ name, share, items: draws, passes })),
     buckets: report.buckets.map((bucket) => ({
       from_sec: bucket.fromSeconds,
-      to_sec: bucket.toSeconds === Infinity ? null : bucket.toSeconds,
+      to_sec: isOpenEnd(bucket.toSeconds) ? null : bucket.toSeconds,
       to_tokens: bucket.toTokens ?? null,
       items: bucket.items,
       hours: bucket.hours,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { InputError, UsageError, errorMessage, systemCode } from '../errors.js';
 import type { BucketBins, PlanOptions } from '../load/batch-options.js';
+import { OPEN_END_SECONDS } from '../load/config-options.js';
 import type { RowFilters } from '../load/item-table.js';
 import type { ConfigOptions, LoaderConfig } from '../load/parse-config.js';
 import type { NemoSource, NemoTarredSource, PathSource, SourceSpec } from '../load/sources.js';
@@ -203,7 +204,13 @@ async function readBinsFile(path: string): Promise<GivenBins> {
   if (bins === undefined) throw refuse('"bucket_duration_bins" is no list of bounds that ascend');
   const sizes = fields['bucket_batch_size'] ?? undefined;
   if (sizes !== undefined && !isSizes(sizes)) throw refuse('"bucket_batch_size" is no list of whole numbers above 0');
-  return { bins, batchSizes: sizes };
+  return { bins: closeBins(bins, fields['num_buckets']), batchSizes: sizes };
+}
+
+/** Bounds between buckets, as `--inner` prints them, are one fewer than the buckets: the last one is open. */
+function closeBins(bins: BucketBins, bucketCount: unknown): BucketBins {
+  const bounds = bins.filter((bin) => typeof bin === 'number');
+  return bounds.length === bins.length && bucketCount === bins.length + 1 ? [...bounds, OPEN_END_SECONDS] : bins;
 }
 
 function isSizes(value: unknown): value is number[] {

@@ -29,7 +29,7 @@ export const OPTION_KEYS: readonly string[] = [
 ];
 
 /** Longer than any item: the bound of a bucket without one. */
-const OPEN_END_SECONDS = 1e9;
+export const OPEN_END_SECONDS = 1e9;
 
 /** NeMo perturbs by these. */
 const NEMO_SPEEDS = [0.9, 1, 1.1];

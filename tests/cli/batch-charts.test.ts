@@ -56,5 +56,6 @@ describe('chartOfBuckets()', () => {
       { label: '≤ ∞ s', values: [0.5, 0.75, 0.25] },
     ]);
     expect(bucketLabel({ toSeconds: 2.50049, toTokens: undefined })).toBe('≤ 2.5 s');
+    expect(bucketLabel({ toSeconds: 1e9, toTokens: undefined })).toBe('≤ ∞ s');
   });
 });

@@ -159,6 +159,12 @@ describe('readPlanOptions()', () => {
     expect(other.bucketBatchSizes).toBe(3);
   });
 
+  it('leaves the last bucket open where a file has one bound fewer than buckets', async () => {
+    const file = path.join(folder, 'inner.yaml');
+    writeFileSync(file, 'num_buckets: 3\nbucket_duration_bins: [2.5, 5]\n');
+    await expect(readPlanOptions({ bins: binsFlag(file) })).resolves.toMatchObject({ bins: [2.5, 5, 1e9] });
+  });
+
   it.each([
     ['{}', '"bucket_duration_bins" is no list of bounds that ascend'],
     ['bucket_duration_bins: [3, 2]', '"bucket_duration_bins" is no list of bounds that ascend'],
