@@ -18,12 +18,18 @@ export interface EpochPlanner {
   resume(state: LoaderState): EpochPlan;
 }
 
+/** Warnings so far. */
+export interface WarningList {
+  readonly all: readonly LoaderWarning[];
+  add(warning: LoaderWarning): void;
+}
+
 export interface LoaderParts {
   table: ItemTable;
   planner: EpochPlanner;
   maker: Pick<BatchMaker, 'make' | 'recycle'>;
   settings: Pick<LoaderSettings, 'rank' | 'worldSize' | 'worker' | 'workers' | 'prefetch' | 'maxFailures'>;
-  warnings: () => readonly LoaderWarning[];
+  warnings: WarningList;
   /** Fired when the loader is closed. */
   closing: AbortController;
   /** Fired with it, or by the caller: ends everything. */
@@ -64,7 +70,7 @@ export class Loader implements AsyncDisposable {
 
   /** What the plan leaves out or repeats, what the sources had that is no item, and what is wrong with tars that were opened so far. */
   get warnings(): readonly LoaderWarning[] {
-    return [...this.#parts.warnings()];
+    return [...this.#parts.warnings.all];
   }
 
   /** Upper bounds of the buckets; undefined without buckets of durations. */
@@ -177,14 +183,30 @@ export class Loader implements AsyncDisposable {
   }
 
   #planOf(epoch: number): EpochPlan {
-    if (this.#plan?.epoch !== epoch) this.#plan = this.#parts.planner.planEpoch(epoch);
-    return this.#plan;
+    if (this.#plan?.epoch === epoch) return this.#plan;
+    const plan = this.#parts.planner.planEpoch(epoch);
+    if (plan.stepCount === 0) this.#parts.warnings.add(noSteps(plan));
+    this.#plan = plan;
+    return plan;
   }
 }
 
 /** The steps that one of several workers takes, from its first one on. */
 function* stepsOf(plan: EpochPlan, firstStep: number, workers: number): Generator<PlannedStep, void, undefined> {
   for (let step = firstStep; step < plan.stepCount; step += workers) yield { plan, step };
+}
+
+/** A loop over nothing is over at once, and looks like one that went well. */
+function noSteps(plan: EpochPlan): LoaderWarning {
+  const lost = Object.entries(plan.report().lost);
+  const reasons = lost.map(([reason, { items }]) => `${reason}: ${items}`);
+  const state = reasons.length === 0 ? '' : `: items are left out (${reasons.join(', ')})`;
+  const isLastBatch = lost.some(([reason]) => reason === 'last_batch');
+  return {
+    code: 'no_steps',
+    message: `Epoch ${plan.epoch} has no steps${state}`,
+    hint: isLastBatch ? 'Take fewer ranks or smaller batches, or another lastBatch.' : undefined,
+  };
 }
 
 function tooManyFailures({ count, first }: LoaderFailures, maxFailures: number): InputError {

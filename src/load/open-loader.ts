@@ -9,6 +9,7 @@ import { ItemLookup } from './item-pools.js';
 import { ItemRows } from './item-rows.js';
 import type { ItemTable } from './item-table.js';
 import { Loader } from './loader.js';
+import type { WarningList } from './loader.js';
 import type { LoaderOptions, LoaderSettings, LoaderWarning } from './loader-options.js';
 import { NoiseMixer } from './noise-mixer.js';
 import { noisesOfTable } from './noise-source.js';
@@ -63,8 +64,7 @@ export async function openLoader(
     ...{ onItemError, copies: numCopies, wantsBytes: rawBytes, sampleRate },
   });
   return new Loader({
-    ...{ table, planner, maker, settings, closing, signal },
-    warnings: () => warnings.all,
+    ...{ table, planner, maker, settings, warnings, closing, signal },
     release: async () => {
       await Promise.all([decoder.close(), rows.close(), noiseRows?.close()]);
     },
@@ -125,7 +125,7 @@ async function chooseNoises(
 }
 
 /** Warnings so far, each told once. */
-class Warnings {
+class Warnings implements WarningList {
   readonly all: LoaderWarning[] = [];
   readonly #listener: LoaderOptions['onWarning'];
 

@@ -219,6 +219,26 @@ describe('createLoader()', () => {
     await expect(createLoader(given)).rejects.toThrow(message);
   });
 
+  it('warns of an epoch without steps, which its loop does not show', async () => {
+    const told: LoaderWarning[] = [];
+    await using loader = await createLoader({
+      source: list,
+      ...{ batchSize: 8, worldSize: 6, lastBatch: 'drop', onWarning: (warning) => told.push(warning), ...HERE },
+    });
+    expect(await collect(loader.batches())).toEqual([]);
+    expect(told).toEqual([
+      {
+        code: 'no_steps',
+        message: 'Epoch 0 has no steps: items are left out (last_batch: 40)',
+        hint: 'Take fewer ranks or smaller batches, or another lastBatch.',
+      },
+    ]);
+    expect(loader.warnings).toEqual(told);
+    await using whole = await createLoader({ source: list, batchSize: 8, worldSize: 5, lastBatch: 'drop', ...HERE });
+    expect(await collect(whole.batches())).toHaveLength(1);
+    expect(whole.warnings).toEqual([]);
+  });
+
   it('tells of faulty rows at once', async () => {
     const manifest = path.join(folder, 'faulty.json');
     writeFileSync(path.join(folder, 'a.wav'), wavOf({ number: 0, samples: 400 }));

@@ -186,7 +186,7 @@ export function fakeLoader(table: ItemTable, decoder: FakeDecoder, options: Fake
     planner: options.planner ?? fakePlanner(table, size, rank, ranks),
     maker,
     settings: { rank, worldSize: ranks, worker, workers, prefetch, maxFailures },
-    warnings: () => [],
+    warnings: { all: [], add: () => undefined },
     closing,
     signal: options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]),
     release: async () => {
