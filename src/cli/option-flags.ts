@@ -16,7 +16,10 @@ const OPTION_NAMES = new RegExp(
 /** A text of the library with its options named as flags: `batchSize is 4` becomes `--batch-size is 4`. */
 export function withFlagNames(text: string): string {
   return text
-    .replaceAll(/let (oversized) be "(\w+)" or "(\w+)"/gu, 'give --$1 $2 or --$1 $3')
+    .replaceAll(/let (\w+) be "(\w+)"(?: or "(\w+)")?/gu, (_, name: string, value: string, other?: string) => {
+      const flag = toFlag(name);
+      return `give ${flag} ${value}${other === undefined ? '' : ` or ${flag} ${other}`}`;
+    })
     .replaceAll(/let strict2d be false/gu, 'give --lenient-bins')
     .replaceAll(/[Uu]se strategy "(\w+)"/gu, 'give --strategy $1')
     .replaceAll(OPTION_NAMES, (name) => OTHER_NAMES[name] ?? toFlag(name))
