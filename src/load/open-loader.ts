@@ -46,6 +46,7 @@ export async function openLoader(
   const planner = createPlanner(table, plannerOptions(options, settings));
   for (const warning of [...describeLosses(table), ...planner.warnings]) warnings.add(warning);
   const noiseTable = await openNoiseTable(options, settings);
+  if (noiseTable !== undefined) for (const warning of describeLosses(noiseTable)) warnings.add(warning);
   const rows = new ItemRows(table, { textField: options.textField });
   const noiseRows = noiseTable && new ItemRows(noiseTable);
   const noises = await chooseNoises(settings, noiseTable, noiseRows, shards);

@@ -391,4 +391,14 @@ describe('noise', () => {
       }
     }
   });
+
+  it('tells of faulty rows of its source', async () => {
+    const manifest = path.join(folder, 'faulty-noise.json');
+    writeFileSync(manifest, jsonLines([{ audio_filepath: 'noise.wav', duration: 1 }, { audio_filepath: 'noise.wav' }]));
+    const augment = { noise: { snrsDb: [0], source: manifest } };
+    await using loader = await createLoader({ source: list, batchSize: 4, augment, ...HERE });
+    expect(loader.warnings).toMatchObject([
+      { code: 'rows_left_out', message: expect.stringMatching(/1 row .*faulty-noise/u) as string },
+    ]);
+  });
 });
