@@ -136,6 +136,12 @@ class LeafFinder {
         hint: 'Read its sources with readLoaderConfig(), or on the command line with --config.',
       });
     }
+    if (/\.(?:tar\.gz|tgz)$/iu.test(manifestPath) && !this.#missing.has(manifestPath)) {
+      throw new InputError(`Cannot read "${manifestPath}" at any place: it is compressed, and no manifest`, {
+        path: manifestPath,
+        hint: 'Decompress it: gunzip -k FILE.',
+      });
+    }
     const audioFolder = path.dirname(path.resolve(manifestPath));
     this.#parts.push({ leaf: this.#leaf, manifestPath, tarPath, audioFolder });
     const part = this.#parts.length - 1;

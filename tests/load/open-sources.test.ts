@@ -298,6 +298,7 @@ describe('openSources() of rows', () => {
     const open = async (name: string): Promise<ItemTable> =>
       await openSources({ type: 'path', path: put(name, 'a: 1\n') });
     await expect(open('train.yaml')).rejects.toThrow('is a configuration');
+    await expect(open('a.tar.gz')).rejects.toThrow('it is compressed, and no manifest');
     await expect(open('m.json')).rejects.toThrow(/no row is left \(1 invalid_json\); the first fault: line 1/u);
     await expect(openSources({ type: 'nemo', manifests: [put('e.json')] })).rejects.toThrow('hold no row');
     await expect(openSources({ type: 'nemo', manifests: [folder] })).rejects.toThrow('no regular file');
