@@ -63,8 +63,10 @@ export class TaskStates {
     return (await this.#read(task, 'failed')) as TaskFailure | undefined;
   }
 
+  /** What the runner of a task said last; undefined where it has said nothing. One that a crash tore says nothing: the next one comes soon. */
   async readBeat(task: number): Promise<TaskBeat | undefined> {
-    return (await this.#read(task, 'beat')) as TaskBeat | undefined;
+    const text = await this.#readText(task, 'beat');
+    return text === undefined ? undefined : parseBeat(text);
   }
 
   /** Notes that a task is done: on the disk for sure, before anything else goes. */
@@ -162,22 +164,35 @@ export class TaskStates {
   }
 
   async #read(task: number, what: keyof typeof SUFFIXES): Promise<unknown> {
-    const place = this.#place(task, what);
-    let text: string;
-    try {
-      text = await readFile(place, 'utf8');
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined;
-      throw new OutputError(`Cannot read "${place}": ${errorMessage(error)}`, { path: place, cause: error });
-    }
+    const text = await this.#readText(task, what);
+    if (text === undefined) return undefined;
     try {
       return JSON.parse(text);
     } catch (error) {
+      const place = this.#place(task, what);
       throw new OutputError(`Cannot read "${place}": it is damaged`, {
         path: place,
         cause: error,
         hint: 'Remove it: the task is then looked at anew.',
       });
     }
+  }
+
+  async #readText(task: number, what: keyof typeof SUFFIXES): Promise<string | undefined> {
+    const place = this.#place(task, what);
+    try {
+      return await readFile(place, 'utf8');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      throw new OutputError(`Cannot read "${place}": ${errorMessage(error)}`, { path: place, cause: error });
+    }
+  }
+}
+
+function parseBeat(text: string): TaskBeat | undefined {
+  try {
+    return JSON.parse(text) as TaskBeat;
+  } catch {
+    return undefined;
   }
 }

@@ -157,6 +157,13 @@ describe('StatusReader', () => {
     await states.noteDone(1, outcome);
     expect((await reader.read()).failed).toEqual([]);
   });
+
+  it('passes over a beat that a crash tore', async () => {
+    const made = await plan(1);
+    writeFileSync(path.join(folder, 'states/00000.beat'), '');
+    expect((await new StatusReader(made).read()).counts).toMatchObject({ waiting: 1, running: 0 });
+    expect(await runLeft(made, RUN_OPTIONS)).toEqual({ done: 1, failed: 0, elsewhere: 0 });
+  });
 });
 
 describe('finishPlan()', () => {
