@@ -59,7 +59,7 @@ export { StatusReader } from './cluster/read-status.js';
 /** How far the tasks of a plan are. */
 export const readStatus: typeof import('./cluster/read-status.js').readStatus = async (...given) =>
   await (await import('./cluster/read-status.js')).readStatus(...given);
-export type { PlanStatus } from './cluster/read-status.js';
+export type { PlanStatus, StatusOptions } from './cluster/read-status.js';
 /** Runs the tasks of a plan that nobody has done, one after the other. */
 export const runLeft: typeof import('./cluster/run-left.js').runLeft = async (...given) =>
   await (await import('./cluster/run-left.js')).runLeft(...given);

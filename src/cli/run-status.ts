@@ -20,7 +20,7 @@ export async function runStatus(context: CliContext, flags: StatusFlags, folder:
   const { StatusReader } = await import('../cluster/read-status.js');
   const { stdout } = context.process;
   const plan = await openPlanFolder(folder);
-  const reader = new StatusReader(plan);
+  const reader = new StatusReader(plan, { isProcessAlive: (pid) => context.isProcessAlive(pid) });
   const engine = new EngineWord(context, plan);
   const isRedrawn = flags.watch && stdout.isTerminal && !flags.json;
   let shownLines = 0;

@@ -87,7 +87,7 @@ class Launch {
     this.#options = options;
     this.#record = options.record;
     this.#states = new TaskStates(plan.folder, plan.record.tasks);
-    this.#status = new StatusReader(plan);
+    this.#status = new StatusReader(plan, options);
     this.#silentEnds = new SilentEnds(this.#states);
   }
 

@@ -1,3 +1,6 @@
+import { hostname } from 'node:os';
+import { pid } from 'node:process';
+import { isAbandoned } from '../run/lock.js';
 import { orderedMap } from '../run/ordered-map.js';
 import type { PlanFolder } from './plan-folder.js';
 import { SpeedWindow } from './speed-window.js';
@@ -18,9 +21,19 @@ export interface PlanStatus {
   failed: readonly { task: number; failure: TaskFailure }[];
 }
 
+/** Who reads how a plan stands. Runners of the same machine that are gone are seen at once, others by their silence. */
+export interface StatusOptions {
+  /** What this machine is called. Default: by the system. */
+  host?: string | undefined;
+  /** Default: this process's. */
+  pid?: number | undefined;
+  /** Tells whether a process of this machine lives, where there is no `/proc`. */
+  isProcessAlive?: ((pid: number) => boolean) | undefined;
+}
+
 /** Reads once how a plan stands. */
-export async function readStatus(plan: PlanFolder): Promise<PlanStatus> {
-  return await new StatusReader(plan).read();
+export async function readStatus(plan: PlanFolder, options: StatusOptions = {}): Promise<PlanStatus> {
+  return await new StatusReader(plan, options).read();
 }
 
 /**
@@ -29,12 +42,14 @@ export async function readStatus(plan: PlanFolder): Promise<PlanStatus> {
  */
 export class StatusReader {
   readonly #plan: PlanFolder;
+  readonly #options: StatusOptions;
   readonly #states: TaskStates;
   readonly #speed = new SpeedWindow();
   #done: ReadonlySet<number> = new Set();
 
-  constructor(plan: PlanFolder) {
+  constructor(plan: PlanFolder, options: StatusOptions = {}) {
     this.#plan = plan;
+    this.#options = options;
     this.#states = new TaskStates(plan.folder, plan.record.tasks);
   }
 
@@ -56,9 +71,11 @@ export class StatusReader {
       if (silentMs >= STALE_MS) stale.push({ task, silentSeconds: silentMs / 1000 });
       else alive.push(task);
     }
-    const beats = orderedMap(alive, AT_ONCE, async (task) => ({ task, beat: await this.#states.readBeat(task) }));
-    for await (const { task, beat } of beats) {
-      if (beat !== undefined) running.push({ task, beat, silentSeconds: (silences.get(task) ?? 0) / 1000 });
+    const beats = orderedMap(alive, AT_ONCE, async (task) => await this.#readRunner(task));
+    for await (const { task, beat, isGone } of beats) {
+      const silentSeconds = (silences.get(task) ?? 0) / 1000;
+      if (isGone) stale.push({ task, silentSeconds });
+      else if (beat !== undefined) running.push({ task, beat, silentSeconds });
     }
     const busy = new Set([...running, ...stale].map(({ task }) => task));
     const failed = await this.#readFailures(
@@ -67,6 +84,18 @@ export class StatusReader {
     const counts = { done: listed.done.size, running: running.length, stale: stale.length, failed: failed.length };
     const waiting = tasks - counts.done - counts.running - counts.stale - counts.failed;
     return { counts: { ...counts, waiting }, running, stale, failed, ...this.#extent(listed.done, running) };
+  }
+
+  async #readRunner(task: number): Promise<{ task: number; beat: TaskBeat | undefined; isGone: boolean }> {
+    const { host = hostname(), pid: ownPid = pid, isProcessAlive } = this.#options;
+    const beat = await this.#states.readBeat(task);
+    const isGone =
+      beat?.host === host &&
+      (await isAbandoned(this.#states.lockPath(task), {
+        identity: { host, pid: ownPid },
+        ...(isProcessAlive === undefined ? {} : { isProcessAlive }),
+      }));
+    return { task, beat, isGone };
   }
 
   async #readFailures(tasks: readonly number[]): Promise<PlanStatus['failed']> {

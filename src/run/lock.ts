@@ -1,7 +1,7 @@
-import { OutputError } from '../errors.js';
+import { errorMessage, OutputError } from '../errors.js';
 import { writeFailure } from '../tar/write-failure.js';
-import { removeLockFile, touchLockFile } from './lock-file.js';
-import { readProcessFacts, type LockHolder, type ProcessFacts } from './lock-holder.js';
+import { readLockFile, removeLockFile, touchLockFile, type LockReading } from './lock-file.js';
+import { judgeHolder, readProcessFacts, type LockHolder, type ProcessFacts } from './lock-holder.js';
 import { newToken, sweepOnce, take, whileRemoving, type LockAttempt, type LockPatience } from './lock-taking.js';
 
 export interface LockOptions extends Partial<LockPatience> {
@@ -54,6 +54,27 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   }
   if (holder !== undefined) throw takenError(path, holder, me);
   return new HeldLock(path, attempt);
+}
+
+/**
+ * Whether a lock is that of a process of this machine which is gone. What cannot be told at once is not waited for: false then.
+ *
+ * @throws {OutputError} when the lock file cannot be read.
+ */
+export async function isAbandoned(
+  path: string,
+  { identity, isProcessAlive }: Pick<LockOptions, 'identity' | 'isProcessAlive'>,
+): Promise<boolean> {
+  let reading: LockReading | undefined;
+  try {
+    reading = await readLockFile(path);
+  } catch (error) {
+    throw new OutputError(`Cannot read the lock "${path}": ${errorMessage(error)}`, { path, cause: error });
+  }
+  const holder = reading?.holder;
+  if (holder === undefined || holder.host !== identity.host) return false;
+  const me: LockHolder = { ...holder, ...identity, ...(await readProcessFacts(identity.pid)) };
+  return (await judgeHolder(holder, me, isProcessAlive)) === 'dead';
 }
 
 /** A lock that is held, and marked as alive until it is released. Its timer keeps no process running. */

@@ -158,6 +158,21 @@ describe('StatusReader', () => {
     expect((await reader.read()).failed).toEqual([]);
   });
 
+  it('sees at once that the process of a runner on this machine is gone', async () => {
+    const reader = new StatusReader(await plan(), { isProcessAlive: (other) => other === pid });
+    const states = new TaskStates(folder, 4);
+    const host = hostname();
+    const gone = { host, pid: 999_999_999 };
+    writeFileSync(states.lockPath(0), JSON.stringify({ ...gone, token: '0a', started: '2026-01-01T00:00:00Z' }));
+    await states.beat(0, { ...beat, ...gone });
+    const lock = await acquireLock(states.lockPath(1), { identity: { host, pid } });
+    await states.beat(1, { ...beat, host, pid });
+    const { running, stale } = await reader.read();
+    await lock.release();
+    expect(running.map(({ task }) => task)).toEqual([1]);
+    expect(stale).toEqual([{ task: 0, silentSeconds: expect.closeTo(0, -1) as number }]);
+  });
+
   it('passes over a beat that a crash tore', async () => {
     const made = await plan(1);
     writeFileSync(path.join(folder, 'states/00000.beat'), '');
