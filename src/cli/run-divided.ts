@@ -67,8 +67,7 @@ function refuseWorkersJobs({ backend, jobs, workers }: DividedFlags): void {
 /** A plan that is there keeps its tasks. */
 async function divisionOfEarlier(folder: string, { maxRunning }: BackendFlags): Promise<TaskDivision> {
   const { readPlanRecord } = await import('../cluster/plan-folder.js');
-  const earlier = await readPlanRecord(folder);
-  return { count: Math.max(1, earlier?.tasks ?? Math.max(DEFAULT_TASKS, 4 * (maxRunning ?? 0))) };
+  return (await readPlanRecord(folder))?.division ?? { count: Math.max(DEFAULT_TASKS, 4 * (maxRunning ?? 0)) };
 }
 
 async function runHere(

@@ -7,6 +7,7 @@ import { ensureFolder, removeFolder } from '../run/atomic-file.js';
 import { acquireLock } from '../run/lock.js';
 import { loadKind } from './kinds.js';
 import type { PathMapping } from '../run/path-map.js';
+import type { TaskDivision } from '../run/task.js';
 import {
   openPlanFolder,
   readPlanRecord,
@@ -42,7 +43,7 @@ export interface MakePlanOptions extends Omit<PlanningContext, 'signal' | 'envir
  */
 export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFolder; isNew: boolean }> {
   const { kind: name, isProcessAlive } = options;
-  const { map = [], signal = new AbortController().signal } = options;
+  const { division, map = [], signal = new AbortController().signal } = options;
   const { request, environment } = withoutToken(options);
   const folder = path.resolve(options.folder);
   await refuseOtherContent(folder);
@@ -56,7 +57,7 @@ export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFo
     const earlier = await readPlanRecord(folder);
     const kind = await loadKind(name);
     if (earlier !== undefined) {
-      await refuseOtherPlan(folder, earlier, { kind: name, request, map, signal });
+      await refuseOtherPlan(folder, earlier, { kind: name, request, division, map, signal });
       return { plan: await openPlanFolder(folder), isNew: false };
     }
     const work = workFolderOf(folder);
@@ -67,7 +68,7 @@ export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFo
     const inputs = await describeInputs(name, request, signal);
     const planned = await kind.plan(request, work, { ...options, signal, environment });
     await lock.confirm();
-    await writePlanFolder(folder, name, request, planned, { map, inputs });
+    await writePlanFolder(folder, name, request, planned, { division, map, inputs });
     return { plan: await openPlanFolder(folder), isNew: true };
   } finally {
     await lock.release();
@@ -90,13 +91,17 @@ async function refuseOtherPlan(
   {
     kind,
     request,
+    division,
     map,
     signal,
-  }: Required<Pick<MakePlanOptions, 'kind' | 'request'>> & { map: readonly PathMapping[]; signal: AbortSignal },
+  }: Pick<PlanRecord, 'kind' | 'request' | 'division' | 'map'> & { signal: AbortSignal },
 ): Promise<void> {
   const differences =
     earlier.kind === kind
-      ? differencesOf({ ...(earlier.request as object), map: earlier.map }, { ...(request as object), map })
+      ? differencesOf(
+          { ...(earlier.request as object), division: earlier.division, map: earlier.map },
+          { ...(request as object), division: isSameDivision(earlier, division) ? earlier.division : division, map },
+        )
       : [`it is one of ${earlier.kind}`];
   if (differences.length === 0) {
     const changes = await listChangedInputs(earlier.inputs, signal);
@@ -110,6 +115,11 @@ async function refuseOtherPlan(
     path: folder,
     hint: 'Plan in another folder, or give the options of that plan to go on with it.',
   });
+}
+
+/** Units are divided no further than each alone, so that other numbers may give the same tasks. */
+function isSameDivision({ tasks, units }: PlanRecord, division: TaskDivision): boolean {
+  return 'count' in division && Math.min(division.count, units.count) === tasks;
 }
 
 function differencesOf(earlier: unknown, now: unknown): string[] {

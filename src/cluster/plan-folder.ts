@@ -4,7 +4,7 @@ import { audioArchitecture } from '../audio/architecture.js';
 import { errorMessage, InputError, OutputError, systemCode } from '../errors.js';
 import { manifestLines } from '../manifest/lines.js';
 import { ensureFolder, writeFileAtomic } from '../run/atomic-file.js';
-import type { PlannedTasks, TaskExtent } from '../run/task.js';
+import type { PlannedTasks, TaskDivision, TaskExtent } from '../run/task.js';
 import { VERSION } from '../version.js';
 import type { PathMapping } from '../run/path-map.js';
 import type { PlanInput } from './plan-inputs.js';
@@ -24,6 +24,8 @@ export interface PlanRecord {
   options: Readonly<Record<string, unknown>>;
   /** What the command was asked for. */
   request: unknown;
+  /** How the work was to be divided. */
+  division: TaskDivision;
   tasks: number;
   units: { count: number; name: string };
   /** Hours of audio, as far as durations are known; else bytes of files. */
@@ -70,7 +72,7 @@ export async function writePlanFolder(
   kind: KindName,
   request: unknown,
   planned: PlannedTasks,
-  { map, inputs }: Pick<PlanRecord, 'map' | 'inputs'>,
+  { division, map, inputs }: Pick<PlanRecord, 'division' | 'map' | 'inputs'>,
 ): Promise<void> {
   await ensureFolder(path.join(folder, PLAN_FILES.states));
   await ensureFolder(path.join(folder, PLAN_FILES.logs));
@@ -85,6 +87,7 @@ export async function writePlanFolder(
     hash: planned.hash,
     options: planned.options,
     request,
+    division,
     tasks: planned.extents.length,
     units: planned.units,
     hours: sumOf(planned.extents, ({ micros }) => micros, 3600e6),

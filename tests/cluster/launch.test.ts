@@ -87,7 +87,7 @@ beforeEach(async () => {
     'cut',
     {},
     { extents, hash: 'abc', options: {}, units, failedRows: 0 },
-    { map: [], inputs: [] },
+    { division: { count: 3 }, map: [], inputs: [] },
   );
   plan = await openPlanFolder(folder);
   states = new TaskStates(folder, 3);

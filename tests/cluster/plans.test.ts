@@ -54,10 +54,17 @@ describe('makePlan()', () => {
     const before = readFileSync(path.join(folder, 'plan.json'), 'utf8');
     expect((await plan()).record).toEqual(made.record);
     expect(readFileSync(path.join(folder, 'plan.json'), 'utf8')).toBe(before);
-    await expect(planWork(folder, 'scan', { ...request(), extensions: ['wav'] })).rejects.toThrow(
+    const division = { count: 4 };
+    await expect(planWork(folder, 'scan', { ...request(), extensions: ['wav'] }, { division })).rejects.toThrow(
       /Another plan is in ".*": extensions was unset, now \["wav"\]/u,
     );
+    await expect(plan(3)).rejects.toThrow('division was {"count":4}, now {"count":3}');
     await expect(planWork(folder, 'build', { outputDir: 'x' })).rejects.toThrow('it is one of scan');
+  });
+
+  it('opens a plan whose tasks another number would give as well', async () => {
+    expect((await plan(100)).record.tasks).toBe(8);
+    expect((await plan(8)).record).toMatchObject({ tasks: 8, division: { count: 100 } });
   });
 
   it('begins anew where a plan was not finished', async () => {
