@@ -14,11 +14,13 @@ const STOP_SECONDS = 60;
 const FIRST_TASKS = 1000;
 
 /**
- * What all jobs of a plan are called, before a number: made of the plan and of the folder that it is in, so that whoever comes later finds them.
+ * What all jobs of a plan are called, before a number: made of the plan, of how many tasks it has and of the folder that it is in, so that whoever
+ * comes later finds them, and not those of a plan that was in the folder before.
  */
 export function jobNameOf(plan: PlanFolder, record: EngineRecord): string {
-  const hash = createHash('sha256').update(`${plan.record.hash}\n${record.remoteFolder}`).digest('hex');
-  return `cutroom-${plan.record.kind}-${hash.slice(0, 10)}`;
+  const { hash: planHash, tasks, kind } = plan.record;
+  const hash = createHash('sha256').update(`${planHash}\n${tasks}\n${record.remoteFolder}`).digest('hex');
+  return `cutroom-${kind}-${hash.slice(0, 10)}`;
 }
 
 /** Where an element of an array writes what it says, in the plan's folder. */

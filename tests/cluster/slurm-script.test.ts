@@ -34,7 +34,7 @@ describe('taskScript()', () => {
       #
       # Nothing is harmed by running a task again: one that is done is left alone, and one that another process has is waited for.
       # How the plan stands: cutroom status '/mnt/it'\\''s 100%/plan'
-      #SBATCH --job-name=cutroom-cut-7b3764f073
+      #SBATCH --job-name=cutroom-cut-df863c645f
       #SBATCH --output="/mnt/it's 100%%/plan/logs/slurm-%A_%a.log"
       #SBATCH --open-mode=append
       #SBATCH --nodes=1
@@ -122,6 +122,9 @@ describe('jobNameOf()', () => {
     expect(name).toMatch(/^cutroom-cut-[0-9a-f]{10}$/u);
     expect(jobNameOf(fake.plan, fake.record({ remoteFolder: '/a', options: { mem: '1G' } }))).toBe(name);
     expect(jobNameOf(fake.plan, fake.record({ remoteFolder: '/b' }))).not.toBe(name);
+    // The same work in other tasks.
+    const other = new FakeSlurm(context, 11);
+    expect(jobNameOf(other.plan, other.record({ remoteFolder: '/a' }))).not.toBe(name);
   });
 });
 
