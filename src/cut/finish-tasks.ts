@@ -146,8 +146,9 @@ class TasksFinish {
       const earlier = await inspectEarlierOutputs(this.#parts.resolved.outputs, this.#identity, false);
       return earlier.kind === 'same' ? summarizeEarlier(earlier.metrics) : undefined;
     } catch (error) {
-      if (overwrite && error instanceof OutputError) return undefined;
-      throw error;
+      if (!(error instanceof OutputError)) throw error;
+      if (overwrite) return undefined;
+      throw withRemedy(error, 'Move the outputs that are there away, or remove them, and finish again.');
     }
   }
 
@@ -157,7 +158,11 @@ class TasksFinish {
     try {
       journal = await this.#openJournal();
     } catch (error) {
-      if (!overwrite || !(error instanceof StaleWorkError)) throw error;
+      if (!(error instanceof StaleWorkError)) throw error;
+      if (!overwrite) {
+        const work = outputs.workFolder;
+        throw withRemedy(error, `Run the earlier command again to finish it, or remove "${work}" to drop it.`);
+      }
       await clearWork(outputs);
       journal = await this.#openJournal();
     }
@@ -240,6 +245,12 @@ class TasksFinish {
       metrics,
     });
   }
+}
+
+/** Where outputs go and whether they replace others was said when it was planned: flags for that are no remedy here. */
+function withRemedy(error: OutputError, hint: string): OutputError {
+  if (error.hint === undefined) return error;
+  return new OutputError(error.message, { path: error.path, hint, cause: error });
 }
 
 function refuseMissing(folder: string, tasks: number, { done, salvage }: FinishTasksContext): void {

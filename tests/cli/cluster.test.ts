@@ -77,6 +77,9 @@ describe('a cut in tasks', () => {
     expect(finished.exitCode).toBe(0);
     expect(finished.stderr).toContain('This run is finished already; nothing was done.\n');
     expect(JSON.parse(finished.stdout)).toMatchObject({ result: 'already_done', output_snippets: 3 });
+    const other = await runCli(['finish', at('first'), '--as-shards']);
+    expect(other.exitCode).toBe(2);
+    expect(other.stderr).toContain('tasks_as_shards was unset, now 2\nhint: Move the outputs that are there away');
     const json = await runCli(['status', at('first'), '--watch', '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({
       done: 2,
