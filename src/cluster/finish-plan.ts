@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CanceledError, OutputError } from '../errors.js';
+import { CanceledError, InputError, OutputError } from '../errors.js';
 import { findMappings } from '../run/path-map.js';
 import { acquireLock, LockTakenError, type Lock } from '../run/lock.js';
 import { orderedMap } from '../run/ordered-map.js';
@@ -36,16 +36,17 @@ const WAIT_MS = 1_000;
  * Makes the finals of a plan whose tasks are done, once and the same however often it is called.
  *
  * @throws {OutputError} when tasks are missing, or another process finishes the plan and is not waited for.
+ * @throws {InputError} when what a task has made is gone or damaged.
  */
 export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions = {}): Promise<FinishResult> {
   const { signal = new AbortController().signal, salvage = false, asShards = false, onProgress } = options;
+  const { tasks, kind: name } = plan.record;
   const done = await readDone(plan, signal);
-  const { tasks } = plan.record;
   if (done.size < tasks && !salvage) throw missingTasks(plan, done);
   if (done.size === 0 && tasks > 0) {
     throw new OutputError(`No task of "${plan.folder}" is done: there is nothing to salvage`, { path: plan.folder });
   }
-  const kind = await loadKind(plan.record.kind);
+  const kind = await loadKind(name);
   const lock = await lockFinish(plan, signal, options);
   try {
     return await kind.finish(plan.plan, {
@@ -56,9 +57,28 @@ export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions = 
       done,
       onProgress,
     });
+  } catch (error) {
+    throw withRemedy(plan, error);
   } finally {
     await lock.release();
   }
+}
+
+/** What a task has made is made again when neither that nor the note that it is done is there. */
+function withRemedy({ plan, record, folder }: PlanFolder, error: unknown): unknown {
+  if (!(error instanceof InputError) || error.path === undefined) return error;
+  const [tasks, name = ''] = path.relative(plan.folder, error.path).split(path.sep);
+  if (tasks !== 'tasks' || !/^\d+$/u.test(name)) return error;
+  const task = Number(name);
+  const outputs = path.join(plan.folder, tasks, name);
+  const { path: file, line, offsetBytes } = error;
+  return new InputError(error.message, {
+    path: file,
+    line,
+    offsetBytes,
+    hint: `Remove "${outputs}" and "${new TaskStates(folder, record.tasks).donePath(task)}", and run task ${task} again.`,
+    cause: error,
+  });
 }
 
 async function lockFinish(

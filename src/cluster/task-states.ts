@@ -55,6 +55,10 @@ export class TaskStates {
     return this.#place(task, 'lock');
   }
 
+  donePath(task: number): string {
+    return this.#place(task, 'done');
+  }
+
   async readDone(task: number): Promise<TaskOutcome | undefined> {
     return (await this.#read(task, 'done')) as TaskOutcome | undefined;
   }

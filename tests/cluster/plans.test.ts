@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
@@ -194,6 +203,23 @@ describe('finishPlan()', () => {
     await expect(finish(made, { salvage: true })).rejects.toThrow('there is nothing to salvage');
     await new TaskStates(folder, 3).noteDone(1, outcome);
     await expect(finish(made)).rejects.toThrow('2 of 3 tasks are not done: 0, 2');
+  });
+
+  it('says how to make again what a task has made and is damaged by now', async () => {
+    const made = await plan(2);
+    await runLeft(made, RUN_OPTIONS);
+    const outputs = path.join(folder, 'work/tasks/00001');
+    truncateSync(path.join(outputs, 'journal'), 10);
+    const remedy = {
+      hint: `Remove "${outputs}" and "${path.join(folder, 'states/00001.done')}", and run task 1 again.`,
+    };
+    await expect(finish(made)).rejects.toMatchObject(remedy);
+    rmSync(path.join(outputs, 'failures'));
+    await expect(finish(made)).rejects.toMatchObject(remedy);
+    rmSync(outputs, { recursive: true });
+    rmSync(path.join(folder, 'states/00001.done'));
+    await runTask(made, 1, RUN_OPTIONS);
+    expect((await finish(made)).kind).toBe('finished');
   });
 
   it('refuses while another process finishes', async () => {
