@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CanceledError, InputError, OutputError } from '../errors.js';
+import { CanceledError, InputError, OutputError, UsageError } from '../errors.js';
 import { findMappings } from '../run/path-map.js';
 import { acquireLock, LockTakenError, type Lock } from '../run/lock.js';
 import { orderedMap } from '../run/ordered-map.js';
@@ -37,10 +37,16 @@ const WAIT_MS = 1_000;
  *
  * @throws {OutputError} when tasks are missing, or another process finishes the plan and is not waited for.
  * @throws {InputError} when what a task has made is gone or damaged.
+ * @throws {UsageError} when tasks are to be shards as they are that are not of a cut.
  */
 export async function finishPlan(plan: PlanFolder, options: FinishPlanOptions = {}): Promise<FinishResult> {
   const { signal = new AbortController().signal, salvage = false, asShards = false, onProgress } = options;
   const { tasks, kind: name } = plan.record;
+  if (asShards && name !== 'cut') {
+    throw new UsageError(`Only tasks of a cut can be shards as they are, and this is a plan of ${name}`, {
+      hint: 'Finish it without: what it makes is the same.',
+    });
+  }
   const done = await readDone(plan, signal);
   if (done.size < tasks && !salvage) throw missingTasks(plan, done);
   if (done.size === 0 && tasks > 0) {

@@ -222,6 +222,10 @@ describe('finishPlan()', () => {
     expect((await finish(made)).kind).toBe('finished');
   });
 
+  it('makes no shards of tasks that are not of a cut', async () => {
+    await expect(finish(await plan(), { asShards: true })).rejects.toThrow('Only tasks of a cut');
+  });
+
   it('refuses while another process finishes', async () => {
     const made = await plan(1);
     await new TaskStates(folder, 1).noteDone(0, outcome);
