@@ -4,7 +4,10 @@ import { UsageError } from '../errors.js';
 import type { CliContext } from './context.js';
 import type { FinishFlags } from './commands/finish.js';
 import { reportFinish, type FinishReportFlags } from './finish-report.js';
+import { quoted } from './plan-summary.js';
 import { ProgressLine } from './progress-line.js';
+
+type AllFinishFlags = FinishFlags & FinishReportFlags;
 
 /** Runs `cutroom finish`. */
 export async function runFinish(context: CliContext, flags: FinishFlags, folder: string): Promise<void> {
@@ -13,11 +16,16 @@ export async function runFinish(context: CliContext, flags: FinishFlags, folder:
   await finishAndReport(context, await openPlanFolder(folder), flags);
 }
 
+/** Tasks of a cut have made tars that were copied into the outputs; those of other commands write where it belongs. */
+function isAudioTwice({ record }: PlanFolder, { kind }: FinishResult, { asShards, isFresh }: AllFinishFlags): boolean {
+  return record.kind === 'cut' && !asShards && (kind === 'finished' || (kind === 'already_done' && isFresh === true));
+}
+
 /** Makes the outputs of a plan and prints the summary of its command. */
 export async function finishAndReport(
   context: CliContext,
   plan: PlanFolder,
-  flags: FinishFlags & FinishReportFlags,
+  flags: AllFinishFlags,
 ): Promise<FinishResult> {
   const { finishPlan } = await import('../cluster/finish-plan.js');
   const line = new ProgressLine(context.process.stderr, flags.quiet);
@@ -33,6 +41,12 @@ export async function finishAndReport(
     });
     line.end();
     await reportFinish(context, plan, result, flags);
+    if (!flags.quiet && isAudioTwice(plan, result, flags)) {
+      const place = quoted(plan.folder);
+      context.process.stderr.write(
+        `${place} still holds the tars of the tasks; it may be removed when these outputs are good.\n`,
+      );
+    }
     return result;
   } finally {
     line.end();

@@ -98,6 +98,7 @@ describe('a cut in tasks', () => {
     expect(exitCode).toBe(0);
     expect(stderr).toContain('note: --execution-mode changes nothing here\n');
     expect(stderr).toContain(`planned: 3 recordings in 2 tasks, in ${at('whole/.cutroom-plan')}\nDone.\n`);
+    expect(stderr).toContain(`\n${at('whole/.cutroom-plan')} still holds the tars of the tasks`);
     expect(readFolder(at('whole'))).toEqual(readFolder(at('local')));
     const again = await runCli(args);
     expect(again.stderr).toContain('going on with the plan: 3 recordings in 2 tasks');
