@@ -132,6 +132,7 @@ class TasksFinish {
       const earlier = await this.#inspect(overwrite);
       if (earlier !== undefined) return { kind: 'already_done', summary: earlier };
     }
+    if (this.#parts.facts.isFinished) throw outputsGone(this.#parts.folder);
     const plan = await openWholePlan(this.#parts.folder, this.#parts.facts);
     try {
       return await this.#makeOrMakeAnew(plan, overwrite);
@@ -292,6 +293,16 @@ function listFinals(outputs: CutOutputs, { shards }: CutSummary): string[] {
   const files = outputs.isSharded ? listShardFiles(outputs, shards) : [outputs.tar, outputs.manifest];
   const list = outputs.list === undefined ? [] : [outputs.list];
   return [...files, ...list, outputs.failures, outputs.metrics];
+}
+
+function outputsGone(folder: string): OutputError {
+  return new OutputError(
+    `Cannot finish the plan in "${folder}": the outputs were there when it was made, and are not now`,
+    {
+      path: folder,
+      hint: 'Remove that plan, and plan anew.',
+    },
+  );
 }
 
 function nothingToSalvage(folder: string): OutputError {

@@ -64,15 +64,17 @@ export async function planCutTasks(
   try {
     checkShardCount(resolved.sharding, plan);
     // Told now, and not when all tasks are done.
-    if (!resolved.overwrite) await inspectEarlierOutputs(resolved.outputs, identity, false);
-    const starts = divide(plan, context.division);
+    const earlier = resolved.overwrite ? undefined : await inspectEarlierOutputs(resolved.outputs, identity, false);
+    // Nothing is left to be done of a cut that is finished.
+    const isFinished = earlier?.kind === 'same';
+    const starts = isFinished ? [0] : divide(plan, context.division);
     const extents = describeExtents(plan, starts);
     const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
     await writeFileAtomic(path.join(folder, TASK_PLAN_FILES.failures), async (write) => {
       for (const failure of failures) await write(formatJournalLine(failure));
     });
     const { offsets, recordingsBytes } = await writeRecordings(plan, folder, starts, context.signal);
-    const facts = describePlan(resolved, plan, identity, { hash, starts, offsets, recordingsBytes });
+    const facts = describePlan(resolved, plan, identity, { hash, isFinished, starts, offsets, recordingsBytes });
     // Last, as the sign that the folder is whole.
     await writeFileAtomic(path.join(folder, TASK_PLAN_FILES.facts), (write) => write(`${JSON.stringify(facts)}\n`));
     return {
@@ -112,7 +114,7 @@ function describePlan(
   { settings, sharding, channel, datasetName }: ResolvedCutOptions,
   plan: CutPlan,
   identity: RunIdentity,
-  places: Pick<TaskPlanFacts, 'hash' | 'starts' | 'offsets' | 'recordingsBytes'>,
+  places: Pick<TaskPlanFacts, 'hash' | 'isFinished' | 'starts' | 'offsets' | 'recordingsBytes'>,
 ): TaskPlanFacts {
   return {
     format: TASK_PLAN_FORMAT,

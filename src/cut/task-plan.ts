@@ -31,6 +31,8 @@ export interface TaskPlanFacts {
   /** SHA-256, in hex, of all that decides the outputs. */
   hash: string;
   identity: RunIdentity;
+  /** The outputs were there when it was planned: there are no tasks then. */
+  isFinished: boolean;
   settings: PlanSettings;
   sharding: Sharding | null;
   channel: ChannelChoice;

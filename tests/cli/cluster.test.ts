@@ -105,6 +105,20 @@ describe('a cut in tasks', () => {
     expect(again.stderr).toContain('This run is finished already');
   });
 
+  it('is not done again when its plan was removed and its outputs are there', async () => {
+    const args = ['cut', ...inputs, '--output-dir', at('kept'), '--tasks', '2', '--jobs', '1'];
+    const plan = at('kept/.cutroom-plan');
+    await runCli(args);
+    rmSync(plan, { recursive: true });
+    const again = await runCli(args);
+    expect(again.exitCode).toBe(0);
+    expect(again.stderr).toMatch(/^planned: 3 recordings in 0 tasks, in .*\nThis run is finished already/u);
+    for (const name of Object.keys(readFolder(at('kept')))) rmSync(path.join(at('kept'), name));
+    const gone = await runCli(['finish', plan]);
+    expect(gone.exitCode).toBe(2);
+    expect(gone.stderr).toContain('the outputs were there when it was made, and are not now');
+  });
+
   it('stops with 143 on SIGTERM and 130 on Ctrl-C, and goes on afterwards', async () => {
     await runCli(planCut('stopped', '--tasks', '1'));
     for (const [name, exitCode] of [
