@@ -44,7 +44,9 @@ export class SilentEnds {
   async note(task: number, job: EngineJob, { log, where }: { log: string | undefined; where: string }): Promise<void> {
     this.#looks.delete(task);
     if ((await this.#states.readDone(task)) !== undefined) return;
-    const last = log?.trimEnd().split('\n').at(-1)?.trim() ?? '';
+    // What went wrong, and not the advice below it.
+    const lines = log?.trimEnd().split('\n') ?? [];
+    const last = lines.findLast((line) => !line.startsWith('hint: '))?.trim() ?? '';
     const reason = job.reason === undefined ? '' : ` (${job.reason})`;
     await this.#states.noteFailure(task, {
       message: `Its job ended without finishing the task: ${job.state}${reason}${last === '' ? '' : `: ${last}`}`,

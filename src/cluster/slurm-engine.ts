@@ -104,9 +104,7 @@ class SlurmEngine implements Engine {
   async log(plan: PlanFolder, record: EngineRecord, task: number): Promise<string | undefined> {
     const place = findPlaces(slurmFactsOf(record), [task]).get(task);
     if (place === undefined || place.submission.job === null) return undefined;
-    const text = await readEnd(path.join(plan.folder, PLAN_FILES.logs, logNameOf(place.submission.job, place.index)));
-    // The last line is told as what went wrong, and that is the error, not the advice below it.
-    return text?.replace(/(?<=\n)(?:hint: [^\n]*\n?)+$/u, '');
+    return await readEnd(path.join(plan.folder, PLAN_FILES.logs, logNameOf(place.submission.job, place.index)));
   }
 
   /** Whether a job failed before this launcher came: that was told then, and whoever launches again wants another try. */

@@ -60,7 +60,7 @@ class FakeEngine implements Engine {
   }
 
   async log(): Promise<string> {
-    return await Promise.resolve('starting\nslurmstepd: Killed\n');
+    return await Promise.resolve('starting\nslurmstepd: Killed\nhint: Do so.\n');
   }
 
   /** Lets a job that runs end well. */
