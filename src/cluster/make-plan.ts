@@ -2,9 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
-import { errorMessage, InputError, OutputError, systemCode } from '../errors.js';
+import { InputError, OutputError, systemCode } from '../errors.js';
 import { ensureFolder, removeFolder } from '../run/atomic-file.js';
 import { acquireLock } from '../run/lock.js';
+import { writeFailure } from '../tar/write-failure.js';
 import { loadKind } from './kinds.js';
 import type { PathMapping } from '../run/path-map.js';
 import type { TaskDivision } from '../run/task.js';
@@ -144,7 +145,7 @@ async function refuseOtherContent(folder: string): Promise<void> {
     names = await readdir(folder);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return;
-    throw new OutputError(`Cannot plan in "${folder}": ${errorMessage(error)}`, { path: folder, cause: error });
+    throw writeFailure(error, { action: 'Cannot plan in', path: folder });
   }
   const foreign = names.find((name) => !OWN_NAMES.test(name));
   if (foreign === undefined || (await readPlanRecord(folder)) !== undefined) return;

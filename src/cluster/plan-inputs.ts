@@ -60,7 +60,7 @@ async function statFile(file: string): Promise<Pick<PlanInput, 'bytes' | 'mtime_
   } catch (error) {
     // Several paths in one, with commas: the command takes them apart.
     if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(systemCode(error) ?? '')) return undefined;
-    throw error;
+    throw new InputError(`Cannot read "${file}": ${errorMessage(error)}`, { path: file, cause: error });
   }
 }
 

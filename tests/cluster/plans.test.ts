@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -86,6 +87,15 @@ describe('makePlan()', () => {
     mkdirSync(folder);
     writeFileSync(path.join(folder, 'thesis.tex'), '');
     await expect(plan()).rejects.toThrow('it holds "thesis.tex", which is not of a plan');
+    folder = path.join(folder, 'thesis.tex');
+    await expect(plan()).rejects.toMatchObject({ code: 'output', hint: expect.any(String) as string });
+  });
+
+  it('tells of an input that cannot be looked at', async () => {
+    const loop = path.join(store, 'loop');
+    symlinkSync(loop, loop);
+    const planned = planWork(folder, 'build', { input: loop, outputDir: path.join(store, 'built'), numTars: 2 });
+    await expect(planned).rejects.toBeInstanceOf(InputError);
   });
 });
 
