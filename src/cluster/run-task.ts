@@ -134,7 +134,7 @@ async function noteEnd(
       where: job === undefined ? `${host}, process ${ownPid}` : `${host}, job ${job}`,
     });
   } catch {
-    // The disk that the task failed for refuses its note too: what ended the task is thrown, and its silence is told as stale.
+    // The disk that the task failed for refuses its note too: what ended the task is thrown.
   }
 }
 

@@ -4,6 +4,7 @@ import { errorMessage, OutputError, systemCode } from '../errors.js';
 import { partialPath, removeFile, writeFileAtomic } from '../run/atomic-file.js';
 import { orderedMap } from '../run/ordered-map.js';
 import type { TaskOutcome, TaskProgress } from '../run/task.js';
+import { writeFailure } from '../tar/write-failure.js';
 import { PLAN_FILES } from './plan-folder.js';
 
 /** Why a task could not be done. */
@@ -84,8 +85,9 @@ export class TaskStates {
   async noteFailure(task: number, failure: Omit<TaskFailure, 'tries'>): Promise<void> {
     const tries = ((await this.readFailure(task))?.tries ?? 0) + 1;
     const text = JSON.stringify({ ...failure, tries } satisfies TaskFailure);
-    await writeFileAtomic(this.#place(task, 'failed'), (write) => write(`${text}\n`));
+    // First: on a disk that is full, what it took is room for the note.
     await removeFile(this.#place(task, 'beat'));
+    await writeFileAtomic(this.#place(task, 'failed'), (write) => write(`${text}\n`));
   }
 
   /** Forgets a failure, before the task is tried again by hand. */
@@ -93,11 +95,20 @@ export class TaskStates {
     await removeFile(this.#place(task, 'failed'));
   }
 
-  /** Says that a runner is alive. Not made sure of on the disk: the next one comes soon. */
+  /**
+   * Says that a runner is alive. Not made sure of on the disk: the next one comes soon.
+   *
+   * @throws {OutputError} when it cannot be written.
+   */
   async beat(task: number, beat: TaskBeat): Promise<void> {
     const place = this.#place(task, 'beat');
-    await writeFile(partialPath(place), `${JSON.stringify(beat)}\n`);
-    await rename(partialPath(place), place);
+    try {
+      await writeFile(partialPath(place), `${JSON.stringify(beat)}\n`);
+      await rename(partialPath(place), place);
+    } catch (error) {
+      await removeFile(partialPath(place));
+      throw writeFailure(error, { action: 'Cannot write', path: place });
+    }
   }
 
   async clearBeat(task: number): Promise<void> {
@@ -136,14 +147,15 @@ export class TaskStates {
     const silences = new Map<number, number>();
     let now: Promise<number> | undefined;
     const looks = orderedMap(tasks, AT_ONCE, async (task): Promise<[number, number] | undefined> => {
+      const place = this.#place(task, 'beat');
       try {
-        const { mtimeMs } = await stat(this.#place(task, 'beat'));
+        const { mtimeMs } = await stat(place);
         now ??= this.#serverTime();
         return [task, Math.max(0, (await now) - mtimeMs)];
       } catch (error) {
         // It has ended since the folder was read.
         if (systemCode(error) === 'ENOENT') return undefined;
-        throw error;
+        throw new OutputError(`Cannot read "${place}": ${errorMessage(error)}`, { path: place, cause: error });
       }
     });
     for await (const look of looks) if (look !== undefined) silences.set(...look);

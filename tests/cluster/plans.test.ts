@@ -1,13 +1,16 @@
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   rmSync,
   symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -21,6 +24,7 @@ import { TaskStates } from '#cutroom/cluster/task-states.js';
 import { CanceledError, InputError, OutputError, UsageError } from '#cutroom/errors.js';
 import { acquireLock } from '#cutroom/run/lock.js';
 import { finish, planWork, RUN_OPTIONS } from '../support/plan-runs.js';
+import { mountSmallDisk } from '../support/small-disk.js';
 
 let store: string;
 let folder: string;
@@ -156,6 +160,23 @@ describe('runTask()', () => {
       failed: new Set(),
       beating: new Set(),
     });
+  });
+});
+
+describe('TaskStates', () => {
+  it('have room for the note of a failure on a full disk', async (context) => {
+    const disk = mountSmallDisk(context, 64 * 1024);
+    mkdirSync(path.join(disk, 'states'));
+    const states = new TaskStates(disk, 2);
+    await states.beat(0, beat);
+    const filler = openSync(path.join(disk, 'filler'), 'w');
+    expect(() => {
+      for (;;) writeSync(filler, Buffer.alloc(4096));
+    }).toThrow('ENOSPC');
+    closeSync(filler);
+    await expect(states.beat(1, beat)).rejects.toThrow(/^Cannot write ".*\.beat": no space left on the disk$/u);
+    await states.noteFailure(0, { message: 'no', hint: undefined, where: 'node1' });
+    expect(await states.list()).toEqual({ done: new Set(), failed: new Set([0]), beating: new Set() });
   });
 });
 
