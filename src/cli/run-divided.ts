@@ -47,9 +47,10 @@ export async function runDivided(context: CliContext, command: DividedCommand, f
     const { done } = await new TaskStates(plan.folder, plan.record.tasks).list();
     const isFresh = done.size < plan.record.tasks;
     const isDone =
-      backend.name === 'local'
+      !isFresh ||
+      (backend.name === 'local'
         ? await runHere(context, flags, plan, line)
-        : await runOnCluster(context, flags, plan, { name: backend.name, line });
+        : await runOnCluster(context, flags, plan, { name: backend.name, line }));
     line.end();
     if (isDone) await finishAndReport(context, plan, { ...flags, asShards: false, salvage: false, isFresh });
   } finally {

@@ -103,6 +103,10 @@ describe('a cut in tasks', () => {
     const again = await runCli(args);
     expect(again.stderr).toContain('going on with the plan: 3 recordings in 2 tasks');
     expect(again.stderr).toContain('This run is finished already');
+    // Who did the tasks is of no account any more.
+    writeFileSync(at('whole/.cutroom-plan/engine.json'), JSON.stringify({ engine: 'slurm', facts: {} }));
+    const elsewhere = await runCli([...args.slice(0, -2), '--backend', 'ray']);
+    expect(elsewhere).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('finished already') as string });
   });
 
   it('is not done again when its plan was removed and its outputs are there', async () => {
