@@ -119,7 +119,7 @@ export class RayHttp {
     if (isTimeout) return new RayUnreachableError(`${at}: no whole answer within ${answerTimeoutMs / 1000} s`);
     const code = systemCode(error) ?? '';
     // Of several addresses of one host the error has no message of its own.
-    const reason = errorMessage(error) || code;
+    const reason = isPlain(error) ? 'it answers without TLS' : errorMessage(error).trim() || code;
     const text = `${at}: ${token?.scrub(reason) ?? reason}`;
     if (!/CERT|TLS|SSL|SIGNATURE|EPROTO|HPE_/u.test(code)) return new RayUnreachableError(text);
     return new OutputError(text, {
@@ -138,6 +138,11 @@ export class RayHttp {
     const scrubbed = this.#options.token?.scrub(line) ?? line;
     return scrubbed.length > QUOTED_LENGTH ? `${scrubbed.slice(0, QUOTED_LENGTH)}…` : scrubbed;
   }
+}
+
+/** What OpenSSL says of an answer that does not begin like one of TLS is for nobody. */
+function isPlain(error: unknown): boolean {
+  return systemCode(error) === 'EPROTO' && /wrong version number|packet length too long/u.test(errorMessage(error));
 }
 
 async function readStart(answer: IncomingMessage): Promise<string> {

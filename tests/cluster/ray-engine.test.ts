@@ -340,6 +340,13 @@ describe('answers that help nobody', () => {
     expect((await look()).message).toContain('There is no Jobs API at');
   });
 
+  it('a server without TLS where https was said', async () => {
+    const rayAddress = `https://127.0.0.1:${api.port}`;
+    const error = await failureOf(engineOf().look(planOf(), recordOf({ options: { rayAddress } }), ALL));
+    expect(error.message).toBe(`Cannot reach Ray at ${rayAddress}: it answers without TLS`);
+    expect(error.hint).toContain('See that http or https is right');
+  });
+
   it('a redirect is not followed', async () => {
     const other = await RayApi.start();
     api.trouble = (_, response) => {
