@@ -4,6 +4,7 @@ import { errorMessage, InputError, systemCode } from '../errors.js';
 import { removeFile, writeFileAtomic } from '../run/atomic-file.js';
 import type { EngineRecord } from './engine.js';
 import { PLAN_FILES } from './plan-folder.js';
+import { parseRayAddress } from './ray-address.js';
 
 /** What was handed to an engine for a plan; undefined where nothing was. @throws {InputError} when the file is damaged. */
 export async function readEngineRecord(folder: string): Promise<EngineRecord | undefined> {
@@ -16,8 +17,15 @@ export async function readEngineRecord(folder: string): Promise<EngineRecord | u
   }
 }
 
-/** @throws {OutputError} when it cannot be written. */
+/**
+ * Keeps what was handed to an engine.
+ *
+ * @throws {OutputError} when it cannot be written.
+ * @throws {UsageError} when the address of a cluster is none, or holds a password, which is not written down.
+ */
 export async function writeEngineRecord(folder: string, record: EngineRecord): Promise<void> {
+  const { rayAddress } = record.options;
+  if (typeof rayAddress === 'string') parseRayAddress(rayAddress, '--ray-address');
   await writeFileAtomic(path.join(folder, PLAN_FILES.engine), (write) => write(`${JSON.stringify(record, null, 2)}\n`));
 }
 

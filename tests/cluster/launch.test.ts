@@ -157,6 +157,13 @@ describe('launch()', () => {
     expect(engine.attempts).toEqual([0, 1, 2]);
   });
 
+  it('writes no address down that holds a password', async () => {
+    const record = recordOf({ engine: 'ray', options: { rayAddress: 'http://me:secret@head:8265' } });
+    const launched = launch(plan, { ...optionsOf(new FakeEngine(() => 'done')), record });
+    await expect(launched).rejects.toThrow('it holds a user name or a password');
+    expect(await readEngineRecord(plan.folder)).toBeUndefined();
+  });
+
   it('counts a job that ended without a word as a failure, with what is known of it', async () => {
     const engine = new FakeEngine((task, time) => (task === 2 && time < 2 ? 'killed' : 'done'));
     const told: string[] = [];
