@@ -21,9 +21,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (isStdoutLookedAfter) return;
   // A reader such as `head` that has seen enough is no error.
   if (error.code === 'EPIPE') process.exit(0);
-  process.stderr.write(`${formatError(writeFailure(error, { action: 'Cannot write', path: 'standard output' }))}\n`);
-  process.exit(EXIT_CODES.output);
+  const failure = writeFailure(error, { action: 'Cannot write', path: 'standard output' });
+  process.stderr.write(`${formatError(failure)}\n`, () => process.exit(EXIT_CODES.output));
 });
+// Where nobody reads messages any more the work goes on.
+process.stderr.on('error', () => undefined);
 
 const streamOf = (stream: NodeJS.WriteStream): TextStream => ({
   write: (text) => void stream.write(text),

@@ -1,7 +1,7 @@
 // `cutroom stream` as a process: readers that close early, that are slow, signals, and what is left behind.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -108,3 +108,17 @@ function residentBytes({ child }: Running): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB/mu.exec(status)?.[1]) * 1024;
 }
+
+describe('the command line as a process', () => {
+  it.runIf(existsSync('/dev/full'))('goes on where nobody reads its messages', () => {
+    const full = openSync('/dev/full', 'w');
+    const flags = ['--sample-rate', '8000', '--jobs', '1', '--verbose'];
+    const { status, stdout } = spawnSync(process.execPath, [MAIN, 'stream', list, ...flags], {
+      stdio: ['ignore', 'pipe', full],
+      maxBuffer: 2 ** 27,
+    });
+    closeSync(full);
+    expect(status).toBe(0);
+    expect(readTar(stdout).size).toBe(2 * ITEMS);
+  });
+});
