@@ -3,6 +3,8 @@ import { UsageError } from '../errors.js';
 
 /** Deeper nesting is taken for an alias that holds itself. */
 const MAX_DEPTH = 64;
+/** Aliases of aliases may stand for more values than there is memory for. */
+const MAX_VALUES = 200_000;
 
 /** A value of a configuration, and where it stands. */
 export interface ConfigNode {
@@ -68,6 +70,8 @@ class YamlReader {
   readonly #document: Document.Parsed;
   readonly #file: string | undefined;
   readonly #lineOf: (offset: number | undefined) => number;
+  readonly #meant = new Map<Alias, Node>();
+  #values = 0;
 
   constructor(document: Document.Parsed, file: string | undefined, lineOf: (offset: number | undefined) => number) {
     this.#document = document;
@@ -78,6 +82,10 @@ class YamlReader {
   read(node: Node | null | undefined, depth: number): ConfigNode {
     const place = { file: this.#file, line: this.#lineOf(node?.range?.[0]) };
     if (depth > MAX_DEPTH) throw configError('it is nested too deep', { value: null, ...place });
+    this.#values += 1;
+    if (this.#values > MAX_VALUES) {
+      throw configError(`it holds more than ${MAX_VALUES.toLocaleString('en-US')} values`, { value: null, ...place });
+    }
     if (isAlias(node)) return this.read(this.#resolve(node), depth + 1);
     if (isSeq(node)) return { value: node.items.map((item) => this.read(item as Node, depth + 1)), ...place };
     if (isMap(node)) {
@@ -101,8 +109,13 @@ class YamlReader {
     throw configError(`it holds a ${typeof value}, which no configuration has`, { value: null, ...place });
   }
 
+  /** Each once: it goes through the whole document. */
   #resolve(alias: Alias): Node | undefined {
-    return alias.resolve(this.#document);
+    const known = this.#meant.get(alias);
+    if (known !== undefined) return known;
+    const meant = alias.resolve(this.#document);
+    if (meant !== undefined) this.#meant.set(alias, meant);
+    return meant;
   }
 }
 

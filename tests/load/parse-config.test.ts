@@ -31,6 +31,12 @@ async function refusalOf(yaml: string): Promise<UsageError> {
   throw new Error(`taken, or thrown otherwise: ${String(error)}`);
 }
 
+/** Each list holds the one before it ten times. */
+const BOMB = Array.from(
+  { length: 9 },
+  (_, at) => `x${at + 1}: &a${at + 1} [${Array(10).fill(`*a${at}`).join(', ')}]`,
+).join('\n');
+
 describe('parseLoaderConfig() of sources', () => {
   test('reads a nested input_cfg with weights, tags and temperatures of levels', async () => {
     const yaml = `
@@ -308,6 +314,11 @@ describe('parseLoaderConfig() refuses', () => {
     const error = await refusalOf(`${yaml}\n`);
     expect(error.message).toContain(message);
     if (hint !== undefined) expect(error.hint).toContain(hint);
+  });
+
+  test('aliases of aliases that stand for more than there is room for', async () => {
+    const error = await refusalOf(`x0: &a0 [1, 1]\n${BOMB}\n`);
+    expect(error.message).toContain('it holds more than 200,000 values');
   });
 
   test('temperatures of another number of levels', async () => {
