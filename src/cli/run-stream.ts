@@ -7,6 +7,7 @@ import type { Loader } from '../load/loader.js';
 import type { LoaderOptions } from '../load/loader-options.js';
 import { StreamOutput } from '../load/stream-output.js';
 import { streamTar, type StreamTarOptions } from '../load/stream-tar.js';
+import { checkWritable } from '../run/atomic-file.js';
 import { hasAugment, readAugment } from './augment-flags.js';
 import type { StreamFlags } from './commands/stream.js';
 import type { CliContext } from './context.js';
@@ -91,7 +92,7 @@ async function writeStream(
   const { stderr, stdoutBytes } = context.process;
   if (stdoutBytes === undefined) throw new UsageError('There is no standard output for bytes');
   const output = new StreamOutput(stdoutBytes);
-  const file = stateFileOf(context, flags);
+  const file = await stateFileOf(context, flags);
   const begin = beginOf(flags, from);
   // A loader that was asked for nothing stands at its start.
   const stateOf = (): LoaderState => (begin.epochs === 0 && from !== undefined ? from : loader.state);
@@ -245,11 +246,18 @@ function beginOf(
   return { from: state, epochs: epochs === 'forever' ? epochs : Math.max(0, first + epochs - state.epoch) };
 }
 
-/** Only a stream that is the only one knows what was taken. */
-function stateFileOf({ process: { stderr } }: CliContext, flags: StreamFlags): StateFile | undefined {
+/**
+ * Only a stream that is the only one knows what was taken.
+ *
+ * @throws OutputError when the file cannot be written.
+ */
+async function stateFileOf({ process: { stderr } }: CliContext, flags: StreamFlags): Promise<StateFile | undefined> {
   const { state, worldSize, workers, quiet } = flags;
   if (state === undefined) return undefined;
-  if (worldSize * workers === 1) return new StateFile(state);
+  if (worldSize * workers === 1) {
+    await checkWritable(state);
+    return new StateFile(state);
+  }
   if (!quiet) {
     stderr.write(
       `note: "${state}" is read and not written: this is one of ${worldSize * workers} streams, and does not know what the others have come to.\n` +

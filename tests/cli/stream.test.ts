@@ -296,6 +296,9 @@ describe('cutroom stream', () => {
     ]);
     expect(existsSync(other)).toBe(false);
     writeFileSync(other, '{"epoch":1}');
+    const nowhere = await stream([list, '--state', path.join(folder, 'nowhere', 'state.json')]);
+    expect([nowhere.exitCode, nowhere.bytes.length]).toEqual([2, 0]);
+    expect(nowhere.stderr).toContain('its folder does not exist');
     const bad = await stream([list, '--state', other]);
     expect([bad.exitCode, bad.stderr]).toEqual([1, expect.stringContaining('it is no state')]);
   });
