@@ -1,5 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { countWords } from '../count-words.js';
 import { errorMessage, InputError, systemCode } from '../errors.js';
 import { matchPaths } from '../shard/path-pattern.js';
 
@@ -62,7 +63,8 @@ class Search {
     else if (kind === 'folder') await this.#walk(path.resolve(source));
     else if (!/[*?[{]/u.test(source)) return 'is not there';
     else await this.#match(source);
-    if (this.#passedOver > 0) return `holds no file with an extension of audio, but ${this.#passedOver} others`;
+    if (this.#passedOver > 0)
+      return `holds no file with an extension of audio, but ${countWords(this.#passedOver, 'other')}`;
     return kind === 'folder' ? 'holds no audio file' : 'matches no file';
   }
 

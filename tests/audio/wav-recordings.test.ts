@@ -190,7 +190,9 @@ describe('cutSpans() of a WAV that is too short', () => {
   });
 
   it('refuses a rate that no number of the codec library holds', async () => {
-    const file = write(buildWav(samples, { sampleRate: 2 ** 31 }));
+    const bytes = buildWav(samples);
+    bytes.writeUInt32LE(2 ** 31, 24);
+    const file = write(bytes);
     await expect(cutToMemory(file, [ALL], { targetRate: 16_000 })).rejects.toMatchObject({ reason: 'not_audio' });
     await expect(measureRecording(file, () => Promise.resolve())).rejects.toMatchObject({ reason: 'not_audio' });
   });

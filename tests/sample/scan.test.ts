@@ -51,7 +51,7 @@ describe('scan()', () => {
     const failure = await run({ sources }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(InputError);
     const { message } = failure as InputError;
-    expect(message).toContain('corpus/b" holds no file with an extension of audio, but 1 others');
+    expect(message).toContain('corpus/b" holds no file with an extension of audio, but 1 other');
     expect(message).toContain('corpus/none" is not there');
     expect(message).toContain('corpus/*.flac" matches no file');
   });
