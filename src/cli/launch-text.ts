@@ -19,7 +19,7 @@ export function formatLaunchProgress(plan: PlanFolder, { status, jobs }: LaunchP
       [counts.running, 'running'] as const,
       [queued, 'queued'] as const,
       [counts.failed, 'failed'] as const,
-      [counts.stale, 'silent'] as const,
+      [counts.stale, 'stale'] as const,
     ].flatMap(([number, word]) => (number === 0 ? [] : [`${count(number)} ${word}`])),
     describeWork(status),
   ];

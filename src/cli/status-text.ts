@@ -29,7 +29,7 @@ export function formatStatus(
       status.running.map((running) => describeRunning(plan, status, running)),
       isVerbose,
     ),
-    ...listTasks('silent', status.stale.map(describeStale), isVerbose),
+    ...listTasks('stale', status.stale.map(describeStale), isVerbose),
     ...listTasks('failed', status.failed.map(describeFailed), isVerbose),
   ].join('\n');
 }
@@ -71,10 +71,10 @@ export function statusAsJson(plan: PlanFolder, status: PlanStatus): Record<strin
 
 /** `3 done, 1 running, 2 waiting`. */
 export function describeCounts(counts: PlanStatus['counts']): string {
-  const words = { done: 'done', running: 'running', stale: 'silent', failed: 'failed', waiting: 'waiting' } as const;
-  const parts = Object.entries(words).flatMap(([name, word]) => {
-    const number = counts[name as keyof typeof words];
-    return number === 0 && name !== 'done' ? [] : [`${count(number)} ${word}`];
+  const states = ['done', 'running', 'stale', 'failed', 'waiting'] as const;
+  const parts = states.flatMap((state) => {
+    const number = counts[state];
+    return number === 0 && state !== 'done' ? [] : [`${count(number)} ${state}`];
   });
   return parts.join(', ');
 }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { pid } from 'node:process';
@@ -137,6 +146,16 @@ describe('a cut in tasks', () => {
       expect((await runCli(['run', at('stopped')], { signal: stop.signal })).exitCode).toBe(exitCode);
     }
     expect((await runCli(['status', at('stopped')])).stdout).toContain('0 done, 1 waiting');
+  });
+
+  it('calls a task stale whose runner says nothing any more', async () => {
+    await runCli(planCut('quiet', '--tasks', '1'));
+    const beat = at('quiet/states/00000.beat');
+    writeFileSync(beat, '{}');
+    utimesSync(beat, 1, 1);
+    expect((await runCli(['status', at('quiet')])).stdout).toMatch(
+      /\ntasks {2}0 done, 1 stale\n.*\nstale:\n {2}0 {2}nothing heard/u,
+    );
   });
 
   it('leaves a task that another process has, and says who', async () => {

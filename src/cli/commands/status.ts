@@ -19,8 +19,9 @@ export const statusCommand = buildCommand<StatusFlags, [string], CliContext>({
   docs: {
     brief: 'Tell how the tasks of a plan stand',
     fullDescription: [
-      'Tells how many tasks of a plan wait, run, are done, have failed or have fallen silent, how many hours are done, how fast it goes and how',
-      'long it takes yet, what runs where, and the last error of tasks that failed. Where a cluster runs them also what it says of its jobs.',
+      'Tells how many tasks of a plan wait, run, are done, have failed or are stale (their runner says nothing any more), how many hours are done,',
+      'how fast it goes and how long it takes yet, what runs where, and the last error of tasks that failed. Where a cluster runs them also what',
+      'it says of its jobs.',
       '',
       'EXAMPLES',
       '  cutroom status /shared/plan',
