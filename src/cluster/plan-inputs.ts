@@ -18,7 +18,7 @@ export interface PlanInput {
 
 /** Options that name files which planning reads, by command. */
 const INPUT_OPTIONS: Readonly<Record<KindName, readonly string[]>> = {
-  cut: ['inputManifest'],
+  cut: ['inputManifest', 'tokenizerPath'],
   build: ['input'],
   tar: ['manifestPaths', 'concatManifestPaths', 'metadataPath'],
   scan: ['filepaths'],
@@ -50,7 +50,11 @@ export async function listChangedInputs(inputs: readonly PlanInput[], signal: Ab
 function listInputs(kind: KindName, request: unknown): string[] {
   const options = (request ?? {}) as Readonly<Record<string, unknown>>;
   const named = INPUT_OPTIONS[kind].flatMap((name) => options[name]).filter((value) => typeof value === 'string');
-  return [...new Set(named.map((file) => path.resolve(file)))];
+  // Several paths may be in one, with commas, and a tokenizer in a folder: what is not there is passed over.
+  const files = named.flatMap((value) => [value, ...value.split(',')]);
+  const { tokenizerPath } = options;
+  if (kind === 'cut' && typeof tokenizerPath === 'string') files.push(path.join(tokenizerPath, 'tokenizer.json'));
+  return [...new Set(files.map((file) => path.resolve(file)))];
 }
 
 async function statFile(file: string): Promise<Pick<PlanInput, 'bytes' | 'mtime_ms'> | undefined> {
@@ -58,7 +62,6 @@ async function statFile(file: string): Promise<Pick<PlanInput, 'bytes' | 'mtime_
     const facts = await stat(file);
     return facts.isFile() ? { bytes: facts.size, mtime_ms: facts.mtimeMs } : undefined;
   } catch (error) {
-    // Several paths in one, with commas: the command takes them apart.
     if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(systemCode(error) ?? '')) return undefined;
     throw new InputError(`Cannot read "${file}": ${errorMessage(error)}`, { path: file, cause: error });
   }
