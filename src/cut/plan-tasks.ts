@@ -96,7 +96,7 @@ function divide(plan: CutPlan, division: TaskDivision): number[] {
   const { hours } = division;
   if (!(Number.isFinite(hours) && hours > 0)) throw new RangeError(`Cannot divide into tasks of ${hours} hours`);
   const total = micros.reduce((sum, value) => sum + value, 0);
-  return divideEvenly(micros, Math.max(1, Math.ceil(total / (hours * MICROS_AN_HOUR))));
+  return divideEvenly(micros, Math.max(1, Math.min(micros.length, Math.ceil(total / (hours * MICROS_AN_HOUR)))));
 }
 
 function describeExtents(plan: CutPlan, starts: readonly number[]): TaskExtent[] {

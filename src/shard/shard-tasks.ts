@@ -23,7 +23,7 @@ export function divideShards(shards: readonly PlannedShard[], division: TaskDivi
   const isKnown = shards.every(({ micros, itemCount }) => micros > 0 || itemCount === 0);
   const weights = shards.map(({ micros, itemCount }) => (isKnown ? micros : itemCount));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const starts = divideEvenly(weights, countTasks(division, isKnown ? total : undefined));
+  const starts = divideEvenly(weights, countTasks(division, shards.length, isKnown ? total : undefined));
   return starts.slice(0, -1).map((first, task) => {
     const end = starts[task + 1] ?? first;
     const sum = weights.slice(first, end).reduce((all, weight) => all + weight, 0);
@@ -31,7 +31,7 @@ export function divideShards(shards: readonly PlannedShard[], division: TaskDivi
   });
 }
 
-function countTasks(division: TaskDivision, totalMicros: number | undefined): number {
+function countTasks(division: TaskDivision, most: number, totalMicros: number | undefined): number {
   if ('count' in division) return division.count;
   const { hours } = division;
   if (!(Number.isFinite(hours) && hours > 0)) throw new RangeError(`Cannot divide into tasks of ${hours} hours`);
@@ -40,7 +40,7 @@ function countTasks(division: TaskDivision, totalMicros: number | undefined): nu
       hint: 'Say how many tasks there are to be: --tasks N.',
     });
   }
-  return Math.max(1, Math.ceil(totalMicros / (hours * MICROS_AN_HOUR)));
+  return Math.max(1, Math.min(most, Math.ceil(totalMicros / (hours * MICROS_AN_HOUR))));
 }
 
 /** Lays down by what each task knows that its part of the plan is as it was made. */

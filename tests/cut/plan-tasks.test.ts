@@ -150,6 +150,7 @@ describe('planCutTasks()', () => {
     ]);
     expect(await extentsOf({ hours: 0.5 })).toHaveLength(3);
     expect(await extentsOf({ hours: 5 })).toHaveLength(1);
+    expect(await extentsOf({ hours: 1e-300 })).toHaveLength(4);
     await expect(extentsOf({ hours: 0 })).rejects.toThrow('Cannot divide into tasks of 0 hours');
   });
 
