@@ -7,7 +7,7 @@ import { ensureFolder, removeFolder } from '../run/atomic-file.js';
 import { acquireLock } from '../run/lock.js';
 import { writeFailure } from '../tar/write-failure.js';
 import { loadKind } from './kinds.js';
-import type { PathMapping } from '../run/path-map.js';
+import { normalizeMapping, type PathMapping } from '../run/path-map.js';
 import type { TaskDivision } from '../run/task.js';
 import {
   openPlanFolder,
@@ -40,11 +40,13 @@ export interface MakePlanOptions extends Omit<PlanningContext, 'signal' | 'envir
  * opened.
  *
  * @throws {OutputError} when another plan, or something else, is in the folder.
+ * @throws {UsageError} when a mapping has a relative path.
  * @throws {InputError} when the plan is there, and the files that it was made from have changed.
  */
 export async function makePlan(options: MakePlanOptions): Promise<{ plan: PlanFolder; isNew: boolean }> {
   const { kind: name, isProcessAlive } = options;
-  const { division, map = [], signal = new AbortController().signal } = options;
+  const { division, signal = new AbortController().signal } = options;
+  const map = (options.map ?? []).map(normalizeMapping);
   const { request, environment } = withoutToken(options);
   const folder = path.resolve(options.folder);
   await refuseOtherContent(folder);

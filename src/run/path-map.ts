@@ -15,14 +15,24 @@ export interface PathMapping {
  */
 export function parsePathMapping(text: string): PathMapping {
   const at = text.indexOf('=');
-  const local = text.slice(0, Math.max(0, at));
-  const remote = text.slice(at + 1);
-  if (at <= 0 || !path.isAbsolute(local) || !path.isAbsolute(remote)) {
-    throw new UsageError(`Cannot map paths by ${JSON.stringify(text)}: it is not LOCAL=REMOTE of two absolute paths`, {
-      hint: 'Such as --map /home/me/data=/mnt/data.',
-    });
-  }
+  if (at > 0) return normalizeMapping({ local: text.slice(0, at), remote: text.slice(at + 1) });
+  throw notAbsolute(text);
+}
+
+/**
+ * A mapping as `mapPath` takes it.
+ *
+ * @throws {UsageError} when a side is no absolute path.
+ */
+export function normalizeMapping({ local, remote }: PathMapping): PathMapping {
+  if (!path.isAbsolute(local) || !path.isAbsolute(remote)) throw notAbsolute(`${local}=${remote}`);
   return { local: withoutSlash(path.normalize(local)), remote: withoutSlash(path.normalize(remote)) };
+}
+
+function notAbsolute(text: string): UsageError {
+  return new UsageError(`Cannot map paths by ${JSON.stringify(text)}: it is not LOCAL=REMOTE of two absolute paths`, {
+    hint: 'Such as --map /home/me/data=/mnt/data.',
+  });
 }
 
 /**

@@ -81,6 +81,13 @@ describe('makePlan()', () => {
     expect((await plan(8)).record).toMatchObject({ tasks: 8, division: { count: 100 } });
   });
 
+  it('takes mappings of absolute paths alone, with or without a slash at their end', async () => {
+    const mapped = async (local: string): Promise<PlanFolder> =>
+      await planWork(folder, 'scan', request(), { map: [{ local, remote: '/mnt/' }] });
+    await expect(mapped('data')).rejects.toThrow('"data=/mnt/": it is not LOCAL=REMOTE of two absolute paths');
+    expect((await mapped('/data/')).record.map).toEqual([{ local: '/data', remote: '/mnt' }]);
+  });
+
   it('begins anew where a plan was not finished', async () => {
     mkdirSync(path.join(folder, 'work/left'), { recursive: true });
     await plan();
