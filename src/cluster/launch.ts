@@ -59,8 +59,8 @@ const FIRST_POLL_MS = 500;
  * @throws {OutputError} when the engine cannot be reached, or another one has the plan.
  */
 export async function launch(plan: PlanFolder, options: LaunchOptions): Promise<LaunchResult> {
-  const { signal } = new AbortController();
-  return await new Launch(plan, { host: hostname(), pid, signal, ...options }).run();
+  const { signal = new AbortController().signal, host = hostname(), pid: ownPid = pid } = options;
+  return await new Launch(plan, { ...options, signal, host, pid: ownPid }).run();
 }
 
 type ResolvedLaunchOptions = LaunchOptions & Required<Pick<LaunchOptions, 'host' | 'pid' | 'signal'>>;

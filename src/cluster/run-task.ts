@@ -34,9 +34,13 @@ export interface RunTaskOptions {
 export type ResolvedRunTaskOptions = RunTaskOptions &
   Required<Pick<RunTaskOptions, 'jobs' | 'signal' | 'host' | 'pid'>>;
 
-/** Fills in the defaults. */
+/** Fills in the defaults. @throws {RangeError} when `jobs` is no whole number from 1 on. */
 export function resolveRunTaskOptions(options: RunTaskOptions): ResolvedRunTaskOptions {
-  return { jobs: availableParallelism(), signal: new AbortController().signal, host: hostname(), pid, ...options };
+  const { jobs = availableParallelism(), signal = new AbortController().signal } = options;
+  const { host = hostname(), pid: ownPid = pid } = options;
+  if (!Number.isSafeInteger(jobs) || jobs < 1)
+    throw new RangeError(`jobs must be a whole number of 1 or more, but is ${jobs}`);
+  return { ...options, jobs, signal, host, pid: ownPid };
 }
 
 /** How a call ended. */

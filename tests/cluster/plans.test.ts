@@ -158,6 +158,12 @@ describe('runTask()', () => {
     await expect(runTask(made, 0, RUN_OPTIONS)).rejects.toThrow('00000.done": it is damaged');
   });
 
+  it('does not count options out of their range as a failure', async () => {
+    const made = await plan(1);
+    await expect(runTask(made, 0, { ...RUN_OPTIONS, jobs: 0 })).rejects.toThrow('jobs must be a whole number');
+    expect((await new StatusReader(made).read()).failed).toEqual([]);
+  });
+
   it('does not count a stop as a failure', async () => {
     const made = await plan(1);
     const stop = AbortSignal.abort();
