@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
 import type { FinishResult } from '../cluster/task-kind.js';
 import type { PlanFolder } from '../cluster/plan-folder.js';
 import { UsageError } from '../errors.js';
@@ -21,6 +23,13 @@ function isAudioTwice({ record }: PlanFolder, { kind }: FinishResult, { asShards
   return record.kind === 'cut' && !asShards && (kind === 'finished' || (kind === 'already_done' && isFresh === true));
 }
 
+/** Whether any of the files is in the folder, by whatever names. */
+async function holdsAny(folder: string, files: readonly string[]): Promise<boolean> {
+  const place = `${await realpath(folder)}${path.sep}`;
+  for (const file of files) if ((await realpath(file)).startsWith(place)) return true;
+  return false;
+}
+
 /** Makes the outputs of a plan and prints the summary of its command. */
 export async function finishAndReport(
   context: CliContext,
@@ -41,7 +50,7 @@ export async function finishAndReport(
     });
     line.end();
     await reportFinish(context, plan, result, flags);
-    if (!flags.quiet && isAudioTwice(plan, result, flags)) {
+    if (!flags.quiet && isAudioTwice(plan, result, flags) && !(await holdsAny(plan.folder, result.outputs))) {
       const place = quoted(plan.folder);
       context.process.stderr.write(
         `${place} still holds the tars of the tasks; it may be removed when these outputs are good.\n`,

@@ -118,6 +118,13 @@ describe('a cut in tasks', () => {
     expect(elsewhere).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('finished already') as string });
   });
 
+  it('does not call a folder needless that holds its outputs', async () => {
+    const args = ['cut', ...inputs, '--output-dir', at('both'), '--plan', at('both'), '--tasks', '1', '--jobs', '1'];
+    const { stderr, exitCode } = await runCli(args);
+    expect(exitCode).toBe(0);
+    expect(stderr).not.toContain('still holds');
+  });
+
   it('is not done again when its plan was removed and its outputs are there', async () => {
     const args = ['cut', ...inputs, '--output-dir', at('kept'), '--tasks', '2', '--jobs', '1'];
     const plan = at('kept/.cutroom-plan');
