@@ -74,7 +74,7 @@ class EngineWord {
       const { loadEngine } = await import('../cluster/engines.js');
       const { env, stderr } = this.#context.process;
       const onNote = (message: string): void => stderr.write(`note: ${message}\n`);
-      this.#engine ??= loadEngine(name, { environment: env, signal: this.#context.signal, onNote });
+      this.#engine ??= loadEngine(name, { environment: env, signal: this.#context.signal, onNote, isBrief: true });
       const jobs = await (await this.#engine).look(this.#plan, record, tasks);
       this.#said = { text: `${name}: ${describeJobs(jobs)}`, json: { name, jobs: [...jobs].map(jobAsJson) } };
     } catch (error) {

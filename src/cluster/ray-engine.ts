@@ -25,6 +25,8 @@ export interface RayEngineOptions {
   signal?: AbortSignal | undefined;
   /** Where `.ray/auth_token` is looked for. Default `HOME`, else what the system says. */
   homeDir?: string | undefined;
+  /** How often a head that never answered is asked: a wrong address is more likely than a restart. Default 4. */
+  firstTries?: number | undefined;
   /** Before a head that does not answer is asked again, in milliseconds; doubles each time. Default 1,000. */
   firstPauseMs?: number | undefined;
   /** A head that was there may be away for so long, in milliseconds. Default 15 minutes. */
@@ -33,7 +35,6 @@ export interface RayEngineOptions {
   answerTimeoutMs?: number | undefined;
 }
 
-/** A head that never answered is asked so often: a wrong address is more likely than a restart. */
 const FIRST_TRIES = 4;
 const LONGEST_PAUSE_MS = 30_000;
 /** Ray gives up jobs that wait for 15 minutes, and each that waits costs it an actor: more are handed in as these start. */
@@ -182,13 +183,14 @@ class RayEngine implements Engine {
 
   /** Asks a few times, with growing pauses. */
   async #askAgain<T>({ address }: Place, ask: () => Promise<T>): Promise<T> {
-    let pauseMs = this.#options.firstPauseMs ?? 1_000;
+    const { firstPauseMs = 1_000, firstTries = FIRST_TRIES } = this.#options;
+    let pauseMs = firstPauseMs;
     for (let tries = 1; ; tries += 1) {
       try {
         return await ask();
       } catch (error) {
         if (!(error instanceof RayUnreachableError)) throw error;
-        if (tries === FIRST_TRIES) {
+        if (tries === firstTries) {
           throw new OutputError(error.message, {
             hint: `Is the head up, and is ${address.text} its dashboard? --ray-address or RAY_ADDRESS names another.`,
             cause: error,

@@ -155,6 +155,19 @@ describe('a cut in tasks', () => {
     expect((await runCli(['status', at('stopped')])).stdout).toContain('0 done, 1 waiting');
   });
 
+  it('does not wait for a cluster that is away to tell how tasks stand', async () => {
+    await runCli(planCut('away', '--tasks', '1'));
+    const record = { engine: 'ray', options: {}, facts: { address: 'http://127.0.0.1:1' } };
+    writeFileSync(at('away/engine.json'), JSON.stringify(record));
+    const startMs = performance.now();
+    const { stdout, exitCode } = await runCli(['status', at('away')], { env: { HOME: store } });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /\ntasks {2}0 done, 1 waiting\n.*\njobs {3}ray: Cannot reach Ray at http:\/\/127\.0\.0\.1:1: /u,
+    );
+    expect(performance.now() - startMs).toBeLessThan(4_000);
+  });
+
   it('calls a task stale whose runner says nothing any more', async () => {
     await runCli(planCut('quiet', '--tasks', '1'));
     const beat = at('quiet/states/00000.beat');
