@@ -1,7 +1,7 @@
 import { EpochPermutations } from '../random/permutation.js';
 import { InputError, UsageError } from '../errors.js';
 import { framesOf } from '../random/decimal.js';
-import { ExcerptLoader } from './excerpt-dataset.js';
+import { ExcerptLoader, refuseLongExcerpts } from './excerpt-dataset.js';
 import type { Output, OutputOptions, PlannedExcerpt } from './excerpt-dataset.js';
 import type { ExcerptIterator, IterateOptions } from './excerpt-iterator.js';
 import type { Excerpt } from './excerpt.js';
@@ -160,6 +160,7 @@ export class FileSource {
     if (framesOf(durationSeconds, output.sampleRate ?? 1_000_000) < 1) {
       throw new RangeError(`The duration must be more than 0 seconds, not ${durationSeconds}`);
     }
+    if (output.sampleRate !== null) refuseLongExcerpts(durationSeconds, [output.sampleRate]);
     this.epochLength = paths.length;
     this.length = numEpochs === null ? Number.POSITIVE_INFINITY : paths.length * numEpochs;
     this.#paths = paths;

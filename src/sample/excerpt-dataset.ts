@@ -1,5 +1,6 @@
 import { LOWEST_WEIGHTED_RATE } from '../audio/k-weighting.js';
 import { UsageError } from '../errors.js';
+import { framesOf } from '../random/decimal.js';
 import { ExcerptDecoder } from './excerpt-decoder.js';
 import type { ExcerptJob } from './excerpt-job.js';
 import { ExcerptIterator } from './excerpt-iterator.js';
@@ -68,6 +69,18 @@ export function resolveOutput(options: OutputOptions): Output {
     throw new RangeError(`indexBytes must be a whole number from 0 on, not ${indexBytes}`);
   }
   return { sampleRate, mono, padMode, lufs, jobs };
+}
+
+/** 4 GiB of floats. */
+const MAX_SAMPLES = 2 ** 30;
+
+/** @throws {RangeError} when excerpts of one of the rates, in Hz, are longer than an array can be. */
+export function refuseLongExcerpts(durationSeconds: number | string, rates: readonly number[]): void {
+  const rate = Math.max(0, ...rates);
+  if (framesOf(durationSeconds, rate) <= MAX_SAMPLES) return;
+  throw new RangeError(
+    `The duration must be ${Math.floor(MAX_SAMPLES / rate)} seconds or less at ${rate} Hz, not ${durationSeconds}`,
+  );
 }
 
 /** What decoding an element of a dataset takes, and what is told of it beside its audio. */

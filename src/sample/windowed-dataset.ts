@@ -1,6 +1,6 @@
 import { InputError, UsageError } from '../errors.js';
 import { framesOf } from '../random/decimal.js';
-import { ExcerptLoader } from './excerpt-dataset.js';
+import { ExcerptLoader, refuseLongExcerpts } from './excerpt-dataset.js';
 import type { Output, OutputOptions, PlannedExcerpt } from './excerpt-dataset.js';
 import type { ExcerptIterator, IterateOptions } from './excerpt-iterator.js';
 import type { Excerpt } from './excerpt.js';
@@ -155,6 +155,7 @@ export class WindowSource {
     cache: LufsCache | undefined,
   ) {
     const { lufsCutoff = DEFAULT_CUTOFF, durationSeconds } = options;
+    refuseLongExcerpts(durationSeconds, output.sampleRate === null ? files.recordings.rates : [output.sampleRate]);
     // The records of a scan's own cache stand in the order of its files.
     const isOwn = options.scan !== undefined && options.lufsCache === undefined;
     const filtered = cache && filterFiles(files, cache, isOwn, durationSeconds, lufsCutoff);

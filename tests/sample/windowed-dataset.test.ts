@@ -160,6 +160,11 @@ describe('createWindowedDataset()', () => {
 
   it.each<[string, Partial<WindowedDatasetOptions>, RegExp]>([
     ['no duration', { durationSeconds: 0 }, /duration must be more than 0/u],
+    [
+      'windows longer than an array',
+      { durationSeconds: 1e6, sampleRate: 8000 },
+      /must be 134217 seconds or less at 8000/u,
+    ],
     ['a negative hop', { hopSeconds: -1 }, /hop must be more than 0/u],
     ['alpha above 1', { alpha: 1.5 }, /alpha must be from 0 to 1/u],
     ['alpha that is no number', { alpha: Number.NaN }, /alpha must be from 0 to 1/u],
