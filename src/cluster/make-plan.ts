@@ -17,7 +17,7 @@ import {
   type PlanFolder,
   type PlanRecord,
 } from './plan-folder.js';
-import { describeInputs, listChangedInputs } from './plan-inputs.js';
+import { describeInputs, listChangedInputs, listMovedInputs } from './plan-inputs.js';
 import type { KindName, PlanningContext } from './task-kind.js';
 
 /** What a plan is asked for. */
@@ -107,7 +107,8 @@ async function refuseOtherPlan(
         )
       : [`it is one of ${earlier.kind}`];
   if (differences.length === 0) {
-    const changes = await listChangedInputs(earlier.inputs, signal);
+    const moved = listMovedInputs(kind, request, earlier.inputs);
+    const changes = moved.length > 0 ? moved : await listChangedInputs(earlier.inputs, signal);
     if (changes.length === 0) return;
     throw new InputError(`The input of the plan in "${folder}" has changed: ${changes.join('; ')}`, {
       path: folder,

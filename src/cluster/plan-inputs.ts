@@ -34,6 +34,14 @@ export async function describeInputs(kind: KindName, request: unknown, signal: A
   return inputs;
 }
 
+/** Says of each file that the same options do not name any more: relative paths that are given in another folder mean other files. */
+export function listMovedInputs(kind: KindName, request: unknown, inputs: readonly PlanInput[]): string[] {
+  const named = new Set(listInputs(kind, request));
+  return inputs
+    .filter((input) => !named.has(input.path))
+    .map((input) => `it was "${input.path}", and a relative path now names another file`);
+}
+
 /** Says of each file that is another one by now what has changed. A file of the same size and time is the same. */
 export async function listChangedInputs(inputs: readonly PlanInput[], signal: AbortSignal): Promise<string[]> {
   const changes: string[] = [];

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeInputs, listChangedInputs } from '#cutroom/cluster/plan-inputs.js';
+import { describeInputs, listChangedInputs, listMovedInputs } from '#cutroom/cluster/plan-inputs.js';
 import { NEVER } from '../support/plan-runs.js';
 
 let folder: string;
@@ -38,5 +38,18 @@ describe('describeInputs()', () => {
     expect(await listChangedInputs(inputs, NEVER)).toEqual([`"${b}" had 6 bytes, now 10`]);
     rmSync(a);
     expect(await listChangedInputs(inputs, NEVER)).toEqual([`"${a}" is gone`, `"${b}" had 6 bytes, now 10`]);
+  });
+});
+
+describe('listMovedInputs()', () => {
+  it('names a file that a relative path meant in another folder', async () => {
+    const manifest = put('talks.jsonl');
+    const relative = path.relative('', manifest);
+    const inputs = await describeInputs('cut', { inputManifest: relative }, NEVER);
+    expect(listMovedInputs('cut', { inputManifest: relative }, inputs)).toEqual([]);
+    expect(listMovedInputs('cut', { inputManifest: manifest }, inputs)).toEqual([]);
+    expect(listMovedInputs('cut', { inputManifest: `x/${relative}` }, inputs)).toEqual([
+      `it was "${manifest}", and a relative path now names another file`,
+    ]);
   });
 });
