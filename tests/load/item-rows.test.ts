@@ -56,7 +56,9 @@ describe('ItemRows.read()', () => {
     expect(found.map(({ row }) => row)).toEqual([rows[299], rows[299], rows[7], rows[0]]);
     expect(found.map(({ audio }) => audio.resolvedPath)).toContain(path.join(folder, '7.wav'));
     writeFileSync(manifest, 'x');
-    await expect(reader.read([299, 300, 7])).rejects.toThrow('shorter than it was');
+    // The first reader may still have the one that was there.
+    await using later = new ItemRows(table);
+    await expect(later.read([299, 300, 7])).rejects.toThrow('shorter than it was');
   });
 
   test('finds files by the rule of NeMo, and names members as rows do', async () => {
