@@ -1,3 +1,4 @@
+import { greatestCommonDivisor } from './common-divisor.js';
 import { kaiser } from './kaiser.js';
 
 /**
@@ -62,8 +63,4 @@ function makeFilter(sourceRate: number, targetRate: number): MeasuringFilter {
 
 function sinc(x: number): number {
   return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
-}
-
-function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }

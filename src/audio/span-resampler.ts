@@ -2,6 +2,7 @@ import { AV_CHANNEL_LAYOUT_MONO, AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
 import { Frame, SoftwareResampleContext } from 'node-av/lib';
 import type { ChannelLayout } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
+import { greatestCommonDivisor } from './common-divisor.js';
 
 /** `average` of all channels, or the 0-based number of the one to keep. */
 export type ChannelMix = 'average' | number;
@@ -201,8 +202,4 @@ export function floatsOf(frame: Frame, count: number): Float32Array<ArrayBuffer>
 
 function check(result: number): void {
   if (result < 0) throw new Error(`The codec library refused: ${codecMessage(result)}`);
-}
-
-function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
