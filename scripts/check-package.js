@@ -18,6 +18,7 @@ try {
     'dist/cli/main.js',
     'dist/index.js',
     'dist/index.d.ts',
+    'dist/audio/decimating-kernel.wasm',
     'dist/audio/loudness-kernel.wasm',
     'docs/cli.md',
     'README.md',

@@ -10,7 +10,7 @@ import { isRateHeld, nameRates } from './sample-rates.js';
 import type { AudioFormat } from './sample-rates.js';
 import { createEncoder, createPcm16Encoder } from './snippet-encoder.js';
 import type { ByteSink, SnippetEncoder } from './snippet-encoder.js';
-import type { ChannelMix } from './span-resampler.js';
+import type { ChannelMix } from './channel-mix.js';
 
 /** What to make of a recording. */
 export interface ConvertRequest {

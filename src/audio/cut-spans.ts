@@ -2,13 +2,14 @@ import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
 import type { ChannelLayout } from 'node-av/lib';
 import type { BlockReader } from './block-reader.js';
 import { CancellationMeter } from './cancellation-meter.js';
+import type { ChannelMix } from './channel-mix.js';
 import { positionedLayout } from './channel-weights.js';
 import { AudioError } from './audio-error.js';
 import { refuseEarlyEnd, refuseFormatChange } from './recording-faults.js';
 import { RecordingReader } from './recording-reader.js';
 import type { RecordingInfo } from './recording-reader.js';
-import { SpanResampler } from './span-resampler.js';
-import type { ChannelMix, ResamplerInput } from './span-resampler.js';
+import { createResampler } from './span-resampler.js';
+import type { ResamplerInput, SpanResampler } from './span-resampler.js';
 
 /** A span of a recording, in its own frames; half-open. The end may lie past the audio. */
 export interface FrameSpan {
@@ -162,7 +163,9 @@ class Sweep implements Disposable {
     this.#openSpans();
     // By place alone, wanted or not: what is said of a recording does not hang on which of its spans an earlier run cut.
     if (reader.blockStart < this.#spanEnd) this.#meter?.add(reader.block, reader.blockStart);
-    for (const open of this.#open) this.#emit(open, open.resampler.push(reader.block, reader.blockFrames));
+    for (const open of this.#open) {
+      this.#emit(open, open.resampler.push(reader.block, reader.blockFrames, open.wanted - open.written));
+    }
     this.#open = this.#open.filter((open) => !this.#finishIfComplete(open));
   }
 
@@ -212,7 +215,7 @@ class Sweep implements Disposable {
     if (idle !== undefined) return idle;
     if (this.#input === undefined) throw new Error('No block was decoded yet');
     const targetRate = this.#options.targetRate ?? this.#input.sampleRate;
-    return new SpanResampler(this.#input, targetRate, this.#options.mix);
+    return createResampler(this.#input, targetRate, this.#options.mix);
   }
 
   #emit(open: OpenSpan, made: number): void {

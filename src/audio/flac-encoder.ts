@@ -7,9 +7,9 @@ import {
 } from 'node-av/constants';
 import { Codec, CodecContext, Packet, Rational } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
+import { MONO } from './channel-mix.js';
 import { BLOCK_SAMPLES, Pcm16Blocks } from './pcm16.js';
 import type { ByteSink, Pcm16Encoder } from './snippet-encoder.js';
-import { MONO } from './span-resampler.js';
 
 const STREAMINFO_BYTES = 34;
 /** Offset of STREAMINFO in the file: the `fLaC` marker and one block header come before it. */

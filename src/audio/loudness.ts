@@ -148,7 +148,7 @@ class MeasuredSignal implements Disposable {
     const rate = measuredRateOf(sampleRate, info.sampleRate);
     const weights = mono ? [1] : channelWeights(channels, isPlaced ? channelLayout.mask : undefined);
     const input = { layout, format: block.format, sampleRate: info.sampleRate };
-    this.#converter = new SignalConverter(input, mono);
+    this.#converter = new SignalConverter(input, mono ? 'average' : undefined);
     const windowSamples = windowSeconds === undefined ? undefined : windowSamplesOf(windowSeconds, rate);
     this.#meter = new LoudnessMeter({ sourceRate: info.sampleRate, sampleRate: rate, weights, windowSamples });
   }

@@ -2,7 +2,9 @@ import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
 import type { ChannelLayout, Frame } from 'node-av/lib';
 import { positionedLayout } from './channel-weights.js';
 import type { FrameSpan } from './cut-spans.js';
-import { SpanResampler, contextFramesOf } from './span-resampler.js';
+import { contextFramesOf } from './resampling-filter.js';
+import { createResampler } from './span-resampler.js';
+import type { SpanResampler } from './span-resampler.js';
 import type { SpeedRatio } from './speed-ratio.js';
 
 /** Of rates that have no small divisor in common, the filters of one take 100 MB. */
@@ -18,7 +20,7 @@ export class MonoResamplers implements Disposable {
     const known = this.#resamplers.get(key);
     this.#resamplers.delete(key);
     const input = { layout, format: block.format, sampleRate: ratio.source };
-    const resampler = known ?? new SpanResampler(input, ratio.target, 'average');
+    const resampler = known ?? createResampler(input, ratio.target, 'average');
     this.#resamplers.set(key, resampler);
     if (this.#resamplers.size > RESAMPLER_SETS) {
       const [oldest] = this.#resamplers;
@@ -85,7 +87,7 @@ export class MonoSpan {
     if (this.#layout !== undefined) block.channelLayout = this.#layout;
     // The resampler is told another rate than the recording has, where that is to be played faster or slower.
     if (this.#isRateTold) block.sampleRate = ratio.source;
-    this.#keep(resampler, resampler.push(block, frames));
+    this.#keep(resampler, resampler.push(block, frames, this.#wanted - this.#written));
     if (this.#isRateTold) block.sampleRate = sampleRate;
     return this.#written >= this.#wanted;
   };

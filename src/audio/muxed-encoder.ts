@@ -12,8 +12,9 @@ import type { FFAudioEncoder } from 'node-av/constants';
 import { Codec, CodecContext, Dictionary, FormatContext, Frame, IOContext, Log, Packet, Rational } from 'node-av/lib';
 import type { Stream } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
+import { MONO } from './channel-mix.js';
+import { floatsOf } from './frame-floats.js';
 import type { ByteSink, SnippetEncoder } from './snippet-encoder.js';
-import { MONO, floatsOf } from './span-resampler.js';
 
 /** An encoder of the codec library that takes floats, and the container for what it makes. */
 export interface MuxedFormat {

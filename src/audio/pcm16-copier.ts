@@ -1,7 +1,7 @@
 import { AV_SAMPLE_FMT_S16 } from 'node-av/constants';
 import { Frame, SoftwareResampleContext } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
-import { MONO } from './span-resampler.js';
+import { MONO } from './channel-mix.js';
 
 /** Frames of a block that the room is made for at first. */
 const BLOCK_FRAMES = 8192;

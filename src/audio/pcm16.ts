@@ -1,7 +1,8 @@
 import { AV_SAMPLE_FMT_FLTP, AV_SAMPLE_FMT_S16 } from 'node-av/constants';
 import { Frame, SoftwareResampleContext } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
-import { MONO, floatsOf } from './span-resampler.js';
+import { MONO } from './channel-mix.js';
+import { floatsOf } from './frame-floats.js';
 
 /** Samples in a block, and so in a FLAC frame: fewer, larger frames cost less time for a few bytes more. */
 export const BLOCK_SAMPLES = 4096;

@@ -2,10 +2,11 @@ import { AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
 import { Frame, SoftwareResampleContext } from 'node-av/lib';
 import type { ChannelLayout } from 'node-av/lib';
 import { codecMessage } from './audio-error.js';
-import { MONO } from './span-resampler.js';
+import { MONO, setMix } from './channel-mix.js';
+import type { ChannelMix } from './channel-mix.js';
 import type { ResamplerInput } from './span-resampler.js';
 
-/** Brings decoded blocks to floats at their own rate, all channels or their average. */
+/** Brings decoded blocks to floats at their own rate, all channels or a mix of them. */
 export class SignalConverter implements Disposable {
   /** The samples of each channel of the last block, as many as it has frames. */
   channels: Float32Array[] = [];
@@ -16,18 +17,15 @@ export class SignalConverter implements Disposable {
   readonly #sampleRate: number;
   #capacity = 0;
 
-  constructor({ layout, format, sampleRate }: ResamplerInput, mono: boolean) {
-    this.#layout = mono ? MONO : layout;
+  /** @param mix undefined keeps all channels. */
+  constructor({ layout, format, sampleRate }: ResamplerInput, mix: ChannelMix | undefined) {
+    this.#layout = mix === undefined ? layout : MONO;
     this.#sampleRate = sampleRate;
     this.#output.alloc();
     const resampler = this.#resampler;
     const output = [this.#layout, AV_SAMPLE_FMT_FLTP, sampleRate] as const;
     check(resampler.allocSetOpts2(...output, layout, format as never, sampleRate));
-    const { nbChannels } = layout;
-    if (mono && nbChannels > 1) {
-      const average = Array.from({ length: nbChannels }, () => 1 / nbChannels);
-      check(resampler.setMatrix(average, nbChannels));
-    }
+    if (mix !== undefined) setMix(resampler, layout.nbChannels, mix);
     check(resampler.init());
   }
 

@@ -1,6 +1,7 @@
 import { AV_CHANNEL_ORDER_NATIVE } from 'node-av/constants';
 import type { ChannelLayout, Frame } from 'node-av/lib';
 import type { BlockSource } from './block-source.js';
+import type { ChannelMix } from './channel-mix.js';
 import { positionedLayout } from './channel-weights.js';
 import { IndexFolder } from './index-folder.js';
 import { openBlockSource, openBlockSourceInTurns } from './open-block-source.js';
@@ -8,8 +9,9 @@ import { SharedDecoders } from './packet-decoders.js';
 import { PacketIndexes } from './packet-indexes.js';
 import type { BetweenSteps } from './packet-indexes.js';
 import type { RecordingInfo } from './recording-reader.js';
-import { SpanResampler, contextFramesOf } from './span-resampler.js';
-import type { ChannelMix } from './span-resampler.js';
+import { contextFramesOf } from './resampling-filter.js';
+import { createResampler } from './span-resampler.js';
+import type { SpanResampler } from './span-resampler.js';
 
 export interface WindowReaderOptions {
   /** Hz; null keeps each recording's. */
@@ -217,7 +219,7 @@ class OpenWindow {
   push(block: Frame, frames: number): boolean {
     let count = 0;
     for (const [channel, resampler] of this.#resamplers.entries()) {
-      count = this.#keep(channel, resampler, resampler.push(block, frames));
+      count = this.#keep(channel, resampler, resampler.push(block, frames, this.#samples - this.written));
     }
     this.written += count;
     return this.written >= this.#samples;
@@ -265,7 +267,7 @@ class Resamplers implements Disposable {
     const mixes: ChannelMix[] = isMono
       ? ['average']
       : Array.from({ length: layout.nbChannels }, (_, channel) => channel);
-    const set = known ?? mixes.map((mix) => new SpanResampler({ layout, format, sampleRate }, targetRate, mix));
+    const set = known ?? mixes.map((mix) => createResampler({ layout, format, sampleRate }, targetRate, mix));
     this.#sets.set(key, set);
     if (this.#sets.size > RESAMPLER_SETS) {
       const [oldest] = this.#sets;

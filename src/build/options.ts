@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { isRateHeld, nameRates, type AudioFormat } from '../audio/sample-rates.js';
-import type { ChannelMix } from '../audio/span-resampler.js';
+import type { ChannelMix } from '../audio/channel-mix.js';
 import { UsageError } from '../errors.js';
 import { shardPathFault } from '../manifest/shard-list.js';
 import type { OptionValue } from '../shard/plan.js';

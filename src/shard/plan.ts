@@ -1,5 +1,5 @@
 import type { AudioFormat } from '../audio/sample-rates.js';
-import type { ChannelMix } from '../audio/span-resampler.js';
+import type { ChannelMix } from '../audio/channel-mix.js';
 
 export type { AudioFormat };
 

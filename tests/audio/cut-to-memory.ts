@@ -4,7 +4,7 @@ import { cutSpans } from '#cutroom/audio/cut-spans.js';
 import type { CutSpansOptions, FrameSpan, RecordingFacts } from '#cutroom/audio/cut-spans.js';
 import type { AudioFormat } from '#cutroom/audio/sample-rates.js';
 import { createEncoder } from '#cutroom/audio/snippet-encoder.js';
-import type { ChannelMix } from '#cutroom/audio/span-resampler.js';
+import type { ChannelMix } from '#cutroom/audio/channel-mix.js';
 import type { SnippetEncoder } from '#cutroom/audio/snippet-encoder.js';
 import type { DecodedAudio } from '../support/decode.js';
 
