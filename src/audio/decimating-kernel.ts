@@ -1,5 +1,5 @@
 import { decimatingFilter } from './decimating-filter.js';
-import { makeKernel } from './wasm-kernel.js';
+import { makeKernel, reserveMemory } from './wasm-kernel.js';
 import type { WasmKernel } from './wasm-kernel.js';
 
 /** The function of decimating-kernel.wat, where its parameters are described. */
@@ -9,6 +9,7 @@ interface Exports extends WasmKernel {
 
 /** Samples that are taken at once beside those that the first output needs before it. */
 export const CHUNK = 4096;
+export const MIN_STEP = 2;
 /** Of rates further apart the filter would take too much memory. */
 export const MAX_STEP = 64;
 const FLOAT_BYTES = 4;
@@ -30,13 +31,14 @@ class DecimatingKernel {
 
   constructor() {
     const half = decimatingFilter(MAX_STEP).length - 1;
-    const { buffer } = this.#exports.memory;
-    const floats = new Float32Array(buffer);
-    const tapFloats = FIRST_TAP_FLOATS + half;
-    const inputFloats = CHUNK + 2 * half + OUTPUTS_AT_ONCE * MAX_STEP;
-    this.#taps = floats.subarray(0, tapFloats);
-    this.input = floats.subarray(tapFloats, tapFloats + inputFloats);
-    this.output = floats.subarray(tapFloats + inputFloats);
+    const outputAt = FIRST_TAP_FLOATS + half;
+    const inputAt = outputAt + CHUNK / MIN_STEP + 1 + OUTPUTS_AT_ONCE;
+    const end = inputAt + CHUNK + 2 * half + OUTPUTS_AT_ONCE * MAX_STEP;
+    reserveMemory(this.#exports, FLOAT_BYTES * end);
+    const floats = new Float32Array(this.#exports.memory.buffer);
+    this.#taps = floats.subarray(0, outputAt);
+    this.output = floats.subarray(outputAt, inputAt);
+    this.input = floats.subarray(inputAt, end);
   }
 
   /** Makes so many outputs, the first of which lies on the sample of the input that has as many before it as the filter has neighbours. */

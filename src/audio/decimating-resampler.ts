@@ -1,14 +1,14 @@
 import type { Frame } from 'node-av/lib';
 import type { ChannelMix } from './channel-mix.js';
 import { decimatingFilter } from './decimating-filter.js';
-import { CHUNK, MAX_STEP, decimatingKernel } from './decimating-kernel.js';
+import { CHUNK, MAX_STEP, MIN_STEP, decimatingKernel } from './decimating-kernel.js';
 import { contextFramesOf } from './resampling-filter.js';
 import { SignalConverter } from './signal-converter.js';
 import type { ResamplerInput, SpanResampler } from './span-resampler.js';
 
 /**
- * Brings spans to a rate that is a whole number of times lower. Beside the filter's symmetry, which halves its multiplications, it has this of the codec
- * library's: what comes out hangs neither on the blocks that audio comes in nor on the processor, and samples that nobody wants are not made.
+ * Brings spans to a rate that is a whole number of times lower, by a loop of our own. There all outputs lie on samples of the input, and the filter's
+ * symmetry around them halves the multiplications. Samples that nobody wants are not made.
  *
  * ```
  * input   0 0|s s s s s s|s s s s …     what is left of the last block, then the next
@@ -24,7 +24,7 @@ export class DecimatingResampler implements SpanResampler {
   readonly #filter: Float32Array;
   /** Frames that an output needs on each side. */
   readonly #half: number;
-  /** Samples from `#half` before the next output on, so many of them. */
+  /** The samples so far that the next output needs, from `#half` before it on. */
   readonly #held: Float32Array;
   #heldCount = 0;
   /** Frames before those that the first output needs. */
@@ -33,7 +33,7 @@ export class DecimatingResampler implements SpanResampler {
   /** Whether it is made for two rates. */
   static serves(sourceRate: number, targetRate: number): boolean {
     const step = sourceRate / targetRate;
-    return Number.isInteger(step) && step > 1 && step <= MAX_STEP;
+    return Number.isInteger(step) && step >= MIN_STEP && step <= MAX_STEP;
   }
 
   constructor(input: ResamplerInput, targetRate: number, mix: ChannelMix) {
