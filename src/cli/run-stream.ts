@@ -121,6 +121,9 @@ async function writeStream(
   if (failures.count > 0 && !flags.quiet) stderr.write(`${formatStreamFailures(failures, flags.verbose)}\n`);
   if (flags.json) stderr.write(`${JSON.stringify(streamAsJson(written, failures, stateOf(), secondsSince()))}\n`);
   else if (isTold) stderr.write(`${formatStreamSummary(written, secondsSince())}\n`);
+  if (written.isWhole && written.items === 0 && failures.count > 0) {
+    throw new InputError('The stream is empty: none of its items could be read');
+  }
 }
 
 function checkFlags({ process: { stdout } }: CliContext, flags: StreamFlags): void {
@@ -193,6 +196,7 @@ async function loaderOptions(
     tokenizer: needsTokens(flags, plan) ? counter : undefined,
     augment: await readAugment(flags, context.signal),
     sampleRate: isRaw ? undefined : rateOf(flags, request),
+    rowLines: true,
     // Windows are decoded by processes of their own.
     jobs: others === 0 && windows !== undefined ? 0 : jobs,
     prefetch: prefetch ?? (isNative ? PREFETCH_OF_ONE : undefined),

@@ -33,6 +33,7 @@ export interface BatchMakerParts {
   onItemError: OnItemError;
   copies: number;
   wantsBytes: boolean;
+  wantsLines: boolean;
   /** Hz of a batch without items; of others that of the audio. */
   sampleRate: number | null;
   augmenter: Augmenter | undefined;
@@ -87,8 +88,9 @@ export class BatchMaker {
     if (this.#parts.onItemError === 'replace') await this.#replace(places, signal);
     const failures = places.flatMap((place) => place.failures);
     const filled = places.filter((place): place is Place & { outcome: Decoded } => place.outcome.kind === 'decoded');
-    const { copies, wantsBytes, sampleRate, audio } = this.#parts;
-    const collated = collate(filled.map(toCollated), copies, wantsBytes, room.take);
+    const { copies, wantsBytes, wantsLines, sampleRate, audio } = this.#parts;
+    const wants = { bytes: wantsBytes, lines: wantsLines };
+    const collated = collate(filled.map(toCollated), copies, wants, room.take);
     if (failures.length === 0 && room.isMisjudged(collated.shape[1])) this.#areDurationsExact = false;
     audio.recycle(filled.map(({ outcome }) => outcome));
     const { augmentations, noiseFailures } = await this.#augment(filled, collated, signal);
@@ -220,7 +222,7 @@ export class BatchMaker {
 }
 
 function toCollated({ described, outcome, speed }: Place & { outcome: Decoded }): CollatedItem {
-  const { text, id, row, source, audio } = described;
+  const { text, id, row, rowLine, source, audio } = described;
   // Bytes of a whole file are not those of the span that the item is.
   const isWhole = audio.kind === 'encoded' && audio.place.span === undefined && speed === 1;
   const bytes = isWhole || outcome.encodedSamples !== undefined ? outcome.bytes : undefined;
@@ -230,6 +232,7 @@ function toCollated({ described, outcome, speed }: Place & { outcome: Decoded })
     text,
     id,
     row: { ...outcome.facts, ...row },
+    rowLine,
     source,
     bytes,
   };

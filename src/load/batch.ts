@@ -25,6 +25,8 @@ export interface Batch {
   ids: string[];
   /** Every field of each item's row, tags included. */
   rows: Readonly<Record<string, unknown>>[];
+  /** The line of each item's row, where they were asked for; undefined for excerpts, which have none. */
+  rowLines: (string | undefined)[] | undefined;
   /** Name of each item's source. */
   source: string[];
   /** Encoded, where they were asked for and the item was not changed. */

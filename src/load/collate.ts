@@ -6,6 +6,7 @@ export interface CollatedItem {
   text: string;
   id: string;
   row: Readonly<Record<string, unknown>>;
+  rowLine: string | undefined;
   source: string;
   bytes: Uint8Array | undefined;
 }
@@ -18,6 +19,7 @@ export interface Collated {
   text: string[];
   ids: string[];
   rows: Readonly<Record<string, unknown>>[];
+  rowLines: (string | undefined)[] | undefined;
   source: string[];
   bytes: (Uint8Array | undefined)[] | undefined;
 }
@@ -32,13 +34,13 @@ export interface Collated {
  *                          b b 0 0
  * ```
  *
- * @param wantsBytes whether `bytes` is there at all
+ * @param wants whether `bytes` and `rowLines` are there at all
  * @param takeRoom gives the memory of `audio`, which may hold anything, and items at their places
  */
 export function collate(
   items: readonly CollatedItem[],
   copies: number,
-  wantsBytes: boolean,
+  wants: { bytes: boolean; lines: boolean },
   takeRoom: (count: number, longest: number) => Float32Array<ArrayBuffer>,
 ): Collated {
   const count = items.length * copies;
@@ -64,7 +66,8 @@ export function collate(
     text: ofAll(({ text }) => text),
     ids: ofAll(({ id }) => id),
     rows: ofAll(({ row }) => row),
+    rowLines: wants.lines ? ofAll(({ rowLine }) => rowLine) : undefined,
     source: ofAll(({ source }) => source),
-    bytes: wantsBytes ? ofAll(({ bytes }) => bytes) : undefined,
+    bytes: wants.bytes ? ofAll(({ bytes }) => bytes) : undefined,
   };
 }

@@ -40,7 +40,8 @@ export class TableDescriber implements ItemDescriber {
     );
   }
 
-  async #describeRow({ item, id, text, row, leaf, part, lineNumber, audio, span }: ItemRow): Promise<DescribedItem> {
+  async #describeRow(itemRow: ItemRow): Promise<DescribedItem> {
+    const { item, id, text, row, line, leaf, part, lineNumber, audio, span } = itemRow;
     const { manifestPath, tarPath } = this.#table.parts[part]!;
     const path = tarPath ?? audio.resolvedPath ?? audio.audioFilepath;
     let described: DescribedAudio;
@@ -50,7 +51,7 @@ export class TableDescriber implements ItemDescriber {
       described = found.kind === 'failed' ? found : { kind: 'encoded', place: { path, inside: found.place, span } };
     }
     const source = this.#table.leaves[leaf]!.name;
-    return { item, id, text, row, source, path, manifestPath, lineNumber, audio: described };
+    return { item, id, text, row, rowLine: line, source, path, manifestPath, lineNumber, audio: described };
   }
 
   #describeExcerpt(item: number): DescribedItem {

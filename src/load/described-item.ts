@@ -9,6 +9,8 @@ export interface DescribedItem {
   text: string;
   /** All fields of its row, tags included. */
   row: Readonly<Record<string, unknown>>;
+  /** The line of its row, where lines are kept. */
+  rowLine?: string | undefined;
   /** Name of its leaf. */
   source: string;
   /** Of its audio, or of the tar that it lies in. */

@@ -1,4 +1,6 @@
 import { InputError } from '../errors.js';
+import { JsonObject } from '../manifest/json-object.js';
+import { parseRowLine } from '../manifest/row-line.js';
 import { sampleKey } from '../shard/sample-key.js';
 import { resolveAudioPath } from './audio-path.js';
 import type { ItemTable, TablePart } from './item-table.js';
@@ -17,6 +19,8 @@ export interface ItemRow {
   /** The row's `snippet_id` (of rows that `cut` made, whose `id` is that of the recording), else `id`, else its audio's name without its last extension. */
   id: string;
   text: string;
+  /** The row's line, where lines are kept. */
+  line: string | undefined;
   /** 1-based, in the manifest of the part. */
   lineNumber: number;
   audio: RowAudio;
@@ -37,6 +41,8 @@ export interface RowAudio {
 export interface ItemRowsOptions {
   /** Field with a row's text. Default `text`. */
   textField?: string | undefined;
+  /** Whether rows have their lines. Default false. */
+  keepLines?: boolean | undefined;
   /** Manifests that are held open. Default 64. */
   maxOpenFiles?: number | undefined;
 }
@@ -45,11 +51,13 @@ export interface ItemRowsOptions {
 export class ItemRows implements AsyncDisposable {
   readonly #table: ItemTable;
   readonly #textField: string;
+  readonly #keepLines: boolean;
   readonly #lines: LineFetcher;
 
-  constructor(table: ItemTable, { textField = 'text', maxOpenFiles = 64 }: ItemRowsOptions = {}) {
+  constructor(table: ItemTable, { textField = 'text', keepLines = false, maxOpenFiles = 64 }: ItemRowsOptions = {}) {
     this.#table = table;
     this.#textField = textField;
+    this.#keepLines = keepLines;
     this.#lines = new LineFetcher(maxOpenFiles);
   }
 
@@ -108,8 +116,9 @@ export class ItemRows implements AsyncDisposable {
     const start = offset as number | undefined;
     return {
       ...{ item, leaf, part, lineNumber, text: text as string },
+      line: this.#keepLines ? bytes.toString('utf8') : undefined,
       row: addTags(row, leaves[leaf]!.tags),
-      id: idOf(row, audioFilepath as string),
+      id: idOf(row, bytes, audioFilepath as string),
       audio: {
         audioFilepath: audioFilepath as string,
         resolvedPath: undefined,
@@ -128,10 +137,15 @@ export class ItemRows implements AsyncDisposable {
   }
 }
 
-function idOf(row: PlainRow, audioFilepath: string): string {
-  const id = row['snippet_id'] ?? row['id'];
+function idOf(row: PlainRow, bytes: Buffer, audioFilepath: string): string {
+  const name = row['snippet_id'] === undefined || row['snippet_id'] === null ? 'id' : 'snippet_id';
+  const id = row[name];
   if (typeof id === 'string' && id !== '') return id;
-  return typeof id === 'number' ? String(id) : sampleKey(audioFilepath);
+  if (typeof id !== 'number') return sampleKey(audioFilepath);
+  if (Number.isSafeInteger(id) || !Number.isInteger(id)) return String(id);
+  // A double has not all of its digits, and would take neighbours for one.
+  const spelled = parseRowLine({ bytes });
+  return (spelled instanceof JsonObject ? spelled.raw(name) : undefined) ?? String(id);
 }
 
 function changedManifest(manifest: string, line: number, what: string): InputError {

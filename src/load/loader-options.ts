@@ -31,6 +31,8 @@ export interface LoaderOptions extends PlanOptions {
   prefetch?: number | undefined;
   /** Gives the encoded bytes, too, of items that are a whole file or member and not changed. Default false. */
   rawBytes?: boolean | undefined;
+  /** Gives the lines of rows, too, as their manifests spell them: in `rows` numbers are doubles. Default false. */
+  rowLines?: boolean | undefined;
   /** Volume and noise. Default: none. */
   augment?: AugmentOptions | undefined;
   /** What becomes of the place of an item that cannot be read: another item that is no longer takes it, the batch is shorter, or it is thrown. Default `replace`. */
@@ -69,6 +71,7 @@ export interface LoaderSettings {
   jobs: number;
   prefetch: number;
   rawBytes: boolean;
+  rowLines: boolean;
   augment: AugmentOptions | undefined;
   onItemError: OnItemError;
   maxFailures: number;
@@ -82,7 +85,7 @@ const DEFAULT_PREFETCH = 4;
 /** @throws RangeError or UsageError when an option is out of its range, or two do not go together. */
 export function resolveLoaderOptions(options: LoaderOptions): LoaderSettings {
   const { rank = 0, worldSize = 1, worker = 0, workers = 1, sampleRate = DEFAULT_RATE, augment } = options;
-  const { jobs = availableParallelism(), prefetch = DEFAULT_PREFETCH, rawBytes = false } = options;
+  const { jobs = availableParallelism(), prefetch = DEFAULT_PREFETCH, rawBytes = false, rowLines = false } = options;
   const { onItemError = 'replace', maxFailures = Number.POSITIVE_INFINITY, numCopies = 1, batchSize } = options;
   checkPart('rank', rank, 'worldSize', worldSize);
   checkPart('worker', worker, 'workers', workers);
@@ -105,7 +108,7 @@ export function resolveLoaderOptions(options: LoaderOptions): LoaderSettings {
     throw new UsageError('Noise cannot be mixed into items that keep their own rates', { hint: 'Set a sampleRate.' });
   }
   return {
-    ...{ rank, worldSize, worker, workers, sampleRate, jobs, prefetch, rawBytes },
+    ...{ rank, worldSize, worker, workers, sampleRate, jobs, prefetch, rawBytes, rowLines },
     ...{ augment, onItemError, maxFailures, numCopies },
   };
 }

@@ -2,7 +2,7 @@ import { CanceledError, InputError } from '../errors.js';
 import { orderedMap } from '../run/ordered-map.js';
 import type { BatchMaker } from './batch-maker.js';
 import type { BucketBins } from './batch-options.js';
-import type { Batch } from './batch.js';
+import type { Batch, ItemFailure } from './batch.js';
 import type { EpochPlan, LoaderState, PlanReport } from './epoch-plan.js';
 import { FailureLog } from './failure-log.js';
 import type { LoaderFailures } from './failure-log.js';
@@ -38,6 +38,9 @@ export interface LoaderParts {
   release: () => Promise<void>;
 }
 
+/** So many say nothing yet of sources that are smaller. */
+const MIN_FAILED_IN_A_ROW = 1000;
+
 interface PlannedStep {
   plan: EpochPlan;
   step: number;
@@ -60,6 +63,8 @@ export class Loader implements AsyncDisposable {
   /** The plan that was made last: most questions are about it. */
   #plan: EpochPlan | undefined;
   #state: LoaderState | undefined;
+  /** Attempts since the last item that was read. */
+  #failedInARow = 0;
   #release: Promise<void> | undefined;
 
   /** @see createLoader */
@@ -103,7 +108,8 @@ export class Loader implements AsyncDisposable {
    *
    * @param from number of an epoch, or a state. By default the loader goes on where it stands: at the next epoch, or where the loop before was left.
    * @throws RangeError when there is no such epoch, or the state is none of these sources.
-   * @throws InputError when more items fail than `maxFailures`, or the first one with `onItemError: 'raise'`.
+   * @throws InputError when more items fail than `maxFailures`, no item can be read in as many attempts as there are items (1,000 at least), or the first one with
+   *   `onItemError: 'raise'`.
    * @throws CanceledError when the loader is closed meanwhile; or the reason of the signal.
    */
   batches(from: number | LoaderState = this.#state ?? 0): AsyncIterableIterator<Batch> {
@@ -147,6 +153,10 @@ export class Loader implements AsyncDisposable {
     for await (const batch of orderedMap(steps, options, async (step, signal) => await this.#make(step, signal))) {
       this.#log.add(batch.failures);
       if (this.#log.count > maxFailures) throw tooManyFailures(this.#log.report(), maxFailures);
+      this.#failedInARow = batch.ids.length > 0 ? 0 : this.#failedInARow + batch.failures.length;
+      if (this.#failedInARow >= Math.max(MIN_FAILED_IN_A_ROW, this.#parts.table.rowCount)) {
+        throw nothingIsRead(this.#log.report(), this.#failedInARow);
+      }
       this.#state = batch.state;
       yield batch;
     }
@@ -209,12 +219,20 @@ function noSteps(plan: EpochPlan): LoaderWarning {
   };
 }
 
+/** Without it, a loop over epochs of audio that is gone would never end, and never say why. */
+function nothingIsRead({ first }: LoaderFailures, count: number): InputError {
+  return cannotGoOn(`the last ${count} attempts to read an item failed`, first);
+}
+
 function tooManyFailures({ count, first }: LoaderFailures, maxFailures: number): InputError {
-  const [failure] = first;
+  const items = count === 1 ? '1 item' : `${count} items`;
+  return cannotGoOn(`${items} could not be read, and maxFailures is ${maxFailures}`, first);
+}
+
+function cannotGoOn(why: string, [failure]: readonly ItemFailure[]): InputError {
   const example =
     failure === undefined ? '' : `: the first, "${failure.id}" of "${failure.source}": ${failure.message}`;
-  const items = count === 1 ? '1 item' : `${count} items`;
-  return new InputError(`Cannot go on: ${items} could not be read, and maxFailures is ${maxFailures}${example}`, {
+  return new InputError(`Cannot go on: ${why}${example}`, {
     hint: failure?.hint,
     path: failure === undefined || failure.manifestPath === '' ? undefined : failure.manifestPath,
   });

@@ -47,11 +47,11 @@ export async function openLoader(
   for (const warning of [...describeLosses(table), ...planner.warnings]) warnings.add(warning);
   const noiseTable = await openNoiseTable(options, settings);
   if (noiseTable !== undefined) for (const warning of describeLosses(noiseTable)) warnings.add(warning);
-  const rows = new ItemRows(table, { textField: options.textField });
+  const rows = new ItemRows(table, { textField: options.textField, keepLines: settings.rowLines });
   const noiseRows = noiseTable && new ItemRows(noiseTable);
   const noises = await chooseNoises(settings, noiseTable, noiseRows, shards);
   const lookup = new ItemLookup(table);
-  const { augment, sampleRate, rawBytes, numCopies, onItemError } = settings;
+  const { augment, sampleRate, rawBytes, rowLines, numCopies, onItemError } = settings;
   const hasAugmentations = augment !== undefined || (options.speeds ?? []).length > 0;
   const maker = new BatchMaker({
     describer: new TableDescriber(table, rows, shards, datasetsOf(spec)),
@@ -62,7 +62,7 @@ export async function openLoader(
     replacements: new Replacements(table, planner.seed),
     augmenter: hasAugmentations ? new Augmenter(planner.seed, augment ?? {}) : undefined,
     noises: noises && new NoiseMixer(noises, new AudioReader(decoder, sampleRate, false), sampleRate ?? 0),
-    ...{ onItemError, copies: numCopies, wantsBytes: rawBytes, sampleRate },
+    ...{ onItemError, copies: numCopies, wantsBytes: rawBytes, wantsLines: rowLines, sampleRate },
   });
   return new Loader({
     ...{ table, planner, maker, settings, warnings, closing, signal },

@@ -3,6 +3,7 @@ import { flattenId } from '../shard/member-id.js';
 import type { Batch } from './batch.js';
 import { toNpy } from './npy.js';
 import { readAudioPath } from './row-facts.js';
+import { SpelledRow, joinFields, toJson } from './spelled-row.js';
 
 /** What single samples are written as: `raw` is the encoded bytes as they are. */
 export type StreamFormat = 'wav' | 'flac' | 'raw';
@@ -35,7 +36,7 @@ export class SampleMembers {
       const key = this.#keyOf(batch.ids[item]!);
       const audio = await this.#audioOf(batch, item, key);
       yield audio;
-      yield { name: `${key}.json`, chunks: [toJson(this.#rowOf(batch, item, audio.name))] };
+      yield { name: `${key}.json`, chunks: [Buffer.from(this.#rowOf(batch, item, audio.name))] };
     }
   }
 
@@ -61,20 +62,21 @@ export class SampleMembers {
   }
 
   /** The row, which speaks of the member in place of what the member was made of. */
-  #rowOf(batch: Batch, item: number, member: string): Record<string, unknown> {
-    const { offset, ...row } = batch.rows[item]!;
-    const source = readAudioPath({ ...row });
+  #rowOf(batch: Batch, item: number, member: string): string {
+    const row = new SpelledRow(batch.rows[item]!, batch.rowLines?.[item]);
+    const { offset, ...fields } = row.fields();
+    const source = readAudioPath({ ...batch.rows[item]! });
     const count = batch.ids.length;
-    const duration = this.#format === 'raw' ? {} : { duration: batch.audioLengths[item]! / batch.sampleRate };
-    return {
-      ...(typeof source === 'string' ? { source_audio_filepath: source } : {}),
-      ...(offset === undefined || offset === null ? {} : { source_audio_offset: offset }),
-      id: batch.ids[item],
-      text: batch.text[item],
-      ...row,
-      audio_filepath: member,
+    const duration = this.#format === 'raw' ? {} : { duration: toJson(batch.audioLengths[item]! / batch.sampleRate) };
+    return joinFields({
+      source_audio_filepath: typeof source === 'string' ? toJson(source) : undefined,
+      source_audio_offset: offset === 'null' ? undefined : offset,
+      id: toJson(batch.ids[item]),
+      text: toJson(batch.text[item]),
+      ...fields,
+      audio_filepath: toJson(member),
       ...duration,
-      cutroom: {
+      cutroom: toJson({
         source: batch.source[item],
         epoch: batch.epoch,
         step: batch.step,
@@ -84,8 +86,8 @@ export class SampleMembers {
         augmentation: batch.augmentations?.[item],
         // Whoever has taken the last sample of a step has taken the step.
         state: item === count - 1 ? batch.state : undefined,
-      },
-    };
+      }),
+    });
   }
 
   /** Items that are repeated stand at the end of each copy. */
@@ -110,15 +112,17 @@ function extensionOf(path: string): string {
 export function batchMembers(batch: Batch): StreamMember[] {
   const { audio, shape, audioLengths, epoch, step, rank, bucket, padCount, failures, state } = batch;
   const key = `${String(epoch).padStart(EPOCH_DIGITS, '0')}-${String(step).padStart(STEP_DIGITS, '0')}`;
-  const { ids, text, source, rows, augmentations, sampleRate } = batch;
-  const facts = { epoch, step, rank, bucket, shape, sampleRate, padCount, state, ids, text, source, rows };
+  const { ids, text, source, rows, rowLines, augmentations, sampleRate } = batch;
+  const spelled = rows.map((row, item) => joinFields(new SpelledRow(row, rowLines?.[item]).fields()));
+  const facts = { epoch, step, rank, bucket, shape, sampleRate, padCount, state, ids, text, source };
+  const json = joinFields({
+    ...new SpelledRow(facts, undefined).fields(),
+    rows: `[${spelled.join(',')}]`,
+    ...new SpelledRow({ augmentations, failures }, undefined).fields(),
+  });
   return [
     { name: `${key}.audio.npy`, chunks: toNpy(audio, shape) },
     { name: `${key}.lengths.npy`, chunks: toNpy(audioLengths, [shape[0]]) },
-    { name: `${key}.json`, chunks: [toJson({ ...facts, augmentations, failures })] },
+    { name: `${key}.json`, chunks: [Buffer.from(json)] },
   ];
-}
-
-function toJson(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value));
 }

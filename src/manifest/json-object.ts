@@ -109,6 +109,12 @@ export class JsonObject {
     return place < 0 ? undefined : this.#rawAt(place);
   }
 
+  /** The same in strict JSON, as `stringify` writes it. */
+  strictRaw(key: string): string | undefined {
+    const raw = this.raw(key);
+    return raw !== undefined && this.holdsNonFinite ? withoutNonFinite(raw) : raw;
+  }
+
   kind(key: string): JsonKind | undefined {
     const raw = this.raw(key);
     return raw === undefined ? undefined : kindOfJson(raw);

@@ -106,6 +106,55 @@ describe('cutroom stream', () => {
     expect(sorted((await Promise.all(parts)).flat())).toEqual(ALL_IDS);
   });
 
+  it.each([
+    ['samples', []],
+    ['batches', ['--batches', '--batch-size', '2']],
+  ] as const)('writes values of rows in %s as the manifest spells them', async (unit, flags) => {
+    writeFileSync(path.join(folder, 'spelled.wav'), wavOf({ number: 1, samples: 8000 }));
+    const values = {
+      id: '9007199254740993',
+      speaker: '12345678901234567890',
+      score: '1.0',
+      tiny: '1E-7',
+      word: '"caf\\u00e9 \\/"',
+      deep: '{"n": [10000000000000000001, 0.10]}',
+      'a.b': 'null',
+    };
+    const spelled = Object.entries(values).map(([name, raw]) => `"${name}": ${raw}`);
+    const manifest = path.join(folder, 'spelled.json');
+    const row = (more: string): string =>
+      `{"audio_filepath": "spelled.wav", "duration": 0.500, "offset": 0.250, ${[...spelled, more].join(', ')}}\n`;
+    writeFileSync(manifest, row('"lang": "en"') + row('"not": NaN, "list": [Infinity, 3.0]'));
+    const args = ['--manifest', manifest, '--sample-rate', RATE, '--no-shuffle', ...flags];
+    const { members, exitCode, stderr } = await stream(args);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    const json = [...members].filter(([name]) => name.endsWith('.json')).map(([, bytes]) => String(bytes));
+    expect(json.length).toBe(unit === 'samples' ? 2 : 1);
+    for (const text of json) {
+      expect(() => JSON.parse(text) as unknown).not.toThrow();
+      for (const [name, raw] of Object.entries(values)) expect(text).toContain(`"${name}":${raw}`);
+      expect(text).toContain(unit === 'samples' ? '"source_audio_offset":0.250' : '"duration":0.500');
+    }
+    expect(json.join('')).toContain('"not":null,"list":[null, 3.0]');
+    const names = unit === 'samples' ? ['9007199254740993.wav', '9007199254740993-again.wav'] : [];
+    expect([...members.keys()]).toEqual(expect.arrayContaining(names));
+  });
+
+  it('fails where nothing of it can be read, and says what', async () => {
+    const manifest = path.join(folder, 'gone.json');
+    const rows = ['a', 'b', 'c'].map((name) => `{"audio_filepath": "gone/${name}.wav", "duration": 1}\n`);
+    writeFileSync(manifest, rows.join(''));
+    const { exitCode, stderr, members } = await stream(['--manifest', manifest, '--json']);
+    expect([exitCode, members.size]).toEqual([1, 0]);
+    expect(stderr).toContain('error: The stream is empty: none of its items could be read');
+    expect(stderr).toContain('gone.json:1: gone/a: Cannot read');
+    const forever = await stream(['--manifest', manifest, '--epochs', 'forever', '--quiet']);
+    expect([forever.exitCode, forever.members.size]).toEqual([1, 0]);
+    expect(forever.stderr).toMatch(
+      /^error: .*Cannot go on: the last 10[0-9]{2} attempts to read an item failed: the first, /u,
+    );
+  });
+
   it('writes batches as arrays of NumPy', async () => {
     const { members } = await streamList('--batches', '--batch-size', '7', '--epochs', '2');
     const batches = [...(await batchesOf({ batchSize: 7 }, 0)), ...(await batchesOf({ batchSize: 7 }, 1))];

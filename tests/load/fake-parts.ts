@@ -178,7 +178,7 @@ export function fakeLoader(table: ItemTable, decoder: FakeDecoder, options: Fake
     replacements: new Replacements(table, 0),
     augmenter: augment === undefined ? undefined : new Augmenter(0, augment),
     noises: noises === undefined ? undefined : new NoiseMixer(noises, new AudioReader(decoder, 1000, false), 1000),
-    ...{ onItemError, copies, wantsBytes, sampleRate: 1000 },
+    ...{ onItemError, copies, wantsBytes, wantsLines: false, sampleRate: 1000 },
   });
   const closing = new AbortController();
   return new Loader({

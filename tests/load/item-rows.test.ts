@@ -142,6 +142,18 @@ describe('ItemRows', () => {
     process.off('warning', note);
     expect(warnings).toEqual([]);
   });
+
+  test('tells whole numbers apart that doubles do not, as ids, and gives lines where they are asked for', async () => {
+    const spelled = ['9007199254740993', '9007199254740992', '-12345678901234567890123', '1e3', '0.5', 'null'];
+    const lines = spelled.map((id, at) => `{"audio_filepath": "${at}.wav", "duration": 1, "id": ${id}}\n`);
+    const table = await openSources({ type: 'nemo', manifests: [put('digits.json', lines.join(''))] });
+    await using reader = new ItemRows(table);
+    const rows = await reader.read([0, 1, 2, 3, 4, 5]);
+    expect(rows.map(({ id }) => id)).toEqual([...spelled.slice(0, 3), '1000', '0.5', '5']);
+    expect(rows.map(({ line }) => line)).toEqual(spelled.map(() => undefined));
+    await using keeping = new ItemRows(table, { keepLines: true });
+    expect((await keeping.read([2, 0])).map(({ line }) => line)).toEqual([lines[2]!.trimEnd(), lines[0]!.trimEnd()]);
+  });
 });
 
 /** How often this process has a file open. */

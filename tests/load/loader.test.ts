@@ -151,6 +151,30 @@ describe('Loader', () => {
     expect(seen).toEqual([0, 1]);
   });
 
+  it.each([
+    ['dropped', 'drop'],
+    ['not to be replaced', 'replace'],
+  ] as const)('ends a loop over epochs of which nothing can be read, where items are %s', async (_, onItemError) => {
+    const all = Array.from({ length: table.rowCount }, (__, item) => item);
+    await using loader = fakeLoader(table, new FakeDecoder(all), { onItemError });
+    let batches = 0;
+    const run = async (): Promise<void> => {
+      for await (const batch of loader.stream()) batches += batch.ids.length === 0 ? 1 : NaN;
+    };
+    await expect(run()).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^Cannot go on: the last 1[0-9]{3} attempts to read an item failed: the first, "item-0" of "rows": torn$/u,
+      ) as string,
+      hint: 'mend it',
+    });
+    expect(batches).toBeGreaterThan(50);
+    // One that can be read now and then is enough.
+    await using going = fakeLoader(table, new FakeDecoder(all.slice(1)), { onItemError: 'drop' });
+    let read = 0;
+    for await (const { ids } of going.stream()) if ((read += ids.length) === 200) break;
+    expect(going.failures.count).toBeGreaterThan(3000);
+  });
+
   it('lays copies behind one another, of one speed and changed each for itself', async () => {
     await using loader = fakeLoader(table, new FakeDecoder([], () => 100), {
       copies: 2,
