@@ -4,6 +4,7 @@ import type { BucketBins, PlanOptions } from '../load/batch-options.js';
 import { OPEN_END_SECONDS } from '../load/config-options.js';
 import type { RowFilters } from '../load/item-table.js';
 import type { ConfigOptions, LoaderConfig } from '../load/parse-config.js';
+import { isLimited } from '../load/plan-settings.js';
 import type { NemoSource, NemoTarredSource, PathSource, SourceSpec } from '../load/sources.js';
 import type { LimitFlags, PlanFlags, RowFlags, SourceFlags } from './load-flags.js';
 import { readBins, type BinsFlag, type SourceFlag } from './load-values.js';
@@ -162,9 +163,7 @@ async function readBuckets(flags: PlanFlags, configured: PlanOptions): Promise<P
 
 /** @throws {UsageError} when nothing bounds a batch. */
 export function requireLimit(options: PlanOptions): void {
-  const { maxDuration, batchDuration, batchSize, maxSamples, bucketBatchSizes } = options;
-  const limits = [maxDuration, batchDuration, batchSize, maxSamples, bucketBatchSizes];
-  if (limits.some((limit) => limit !== undefined)) return;
+  if (isLimited(options)) return;
   throw new UsageError('Nothing says how large a batch may be', {
     hint: 'Give --max-duration, --batch-duration, --batch-size, --max-samples or --bucket-batch-sizes.',
   });

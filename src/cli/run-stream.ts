@@ -22,10 +22,6 @@ import { formatStreamFailures, formatStreamProgress, formatStreamSummary, stream
 /** Exit code of a command that was stopped. */
 const CANCELED_EXIT_CODE = 130;
 const DEFAULT_RATE = 16_000;
-/** Items that are decoded together where nothing says how large a batch is: they come out one by one. */
-const SAMPLES_A_STEP = 32;
-/** Items of a rate of their own are decoded one by one. */
-const PREFETCH_OF_ONE = 64;
 
 /** Runs `cutroom stream`. */
 export async function runStream(context: CliContext, flags: StreamFlags, paths: readonly string[]): Promise<void> {
@@ -180,15 +176,9 @@ async function loaderOptions(
   }
   if (flags.batches) requireLimit(plan);
   const { rank, worldSize, worker, workers, onItemError, maxFailures, jobs, prefetch, indexes, tokenizer } = flags;
-  const isNative = flags.sampleRate === 'native' && !isRaw;
-  const { maxDuration, batchDuration, batchSize, maxSamples, bucketBatchSizes } = plan;
-  const limits = [maxDuration, batchDuration, batchSize, maxSamples, bucketBatchSizes];
-  const isLimited = limits.some((limit) => limit !== undefined);
-  const step = isNative ? 1 : SAMPLES_A_STEP;
   const counter = tokenizer === undefined ? undefined : await openTokenizer(context, tokenizer, line);
   return {
     ...plan,
-    ...(isLimited ? {} : { batchSize: step * (plan.numCopies ?? 1) }),
     epochItems: plan.epochItems ?? windows?.epochItems,
     source: request.source,
     filters: request.filters,
@@ -199,7 +189,8 @@ async function loaderOptions(
     rowLines: true,
     // Windows are decoded by processes of their own.
     jobs: others === 0 && windows !== undefined ? 0 : jobs,
-    prefetch: prefetch ?? (isNative ? PREFETCH_OF_ONE : undefined),
+    prefetch,
+    oneByOne: !flags.batches,
     indexes: indexes === 'memory' || indexes === 'beside' ? indexes : { folder: indexes },
     ...{ rank, worldSize, worker, workers, onItemError, maxFailures },
   };

@@ -10,6 +10,7 @@ import type { KeepMembers } from '../tar/member-file.js';
 import type { Tokenizer } from '../text/types.js';
 import type { GivenSource } from './source-spec.js';
 import type { SourceProgress } from './open-sources.js';
+import { isLimited } from './plan-settings.js';
 
 /** What `createLoader` is asked for. */
 export interface LoaderOptions extends PlanOptions {
@@ -29,6 +30,11 @@ export interface LoaderOptions extends PlanOptions {
   jobs?: number | undefined;
   /** Batches that are decoded ahead. Default 4. */
   prefetch?: number | undefined;
+  /**
+   * Items are taken one by one: where nothing says how large batches may be, they have up to 32 items, fewer where the longest is long, and not as many
+   * of them are decoded ahead. Default false.
+   */
+  oneByOne?: boolean | undefined;
   /** Gives the encoded bytes, too, of items that are a whole file or member and not changed. Default false. */
   rawBytes?: boolean | undefined;
   /** Gives the lines of rows, too, as their manifests spell them: in `rows` numbers are doubles. Default false. */
@@ -70,6 +76,7 @@ export interface LoaderSettings {
   sampleRate: number | null;
   jobs: number;
   prefetch: number;
+  oneByOne: boolean;
   rawBytes: boolean;
   rowLines: boolean;
   augment: AugmentOptions | undefined;
@@ -86,6 +93,7 @@ const DEFAULT_PREFETCH = 4;
 export function resolveLoaderOptions(options: LoaderOptions): LoaderSettings {
   const { rank = 0, worldSize = 1, worker = 0, workers = 1, sampleRate = DEFAULT_RATE, augment } = options;
   const { jobs = availableParallelism(), prefetch = DEFAULT_PREFETCH, rawBytes = false, rowLines = false } = options;
+  const oneByOne = (options.oneByOne ?? false) && !isLimited(options);
   const { onItemError = 'replace', maxFailures = Number.POSITIVE_INFINITY, numCopies = 1, batchSize } = options;
   checkPart('rank', rank, 'worldSize', worldSize);
   checkPart('worker', worker, 'workers', workers);
@@ -99,7 +107,7 @@ export function resolveLoaderOptions(options: LoaderOptions): LoaderSettings {
   }
   checkIndexes(options.indexes);
   if (augment !== undefined) checkAugment(augment);
-  if (sampleRate === null && batchSize !== 1) {
+  if (sampleRate === null && batchSize !== 1 && !oneByOne) {
     throw new UsageError('Items that keep their own rates do not go into one batch', {
       hint: 'Set a sampleRate, or a batchSize of 1.',
     });
@@ -108,7 +116,7 @@ export function resolveLoaderOptions(options: LoaderOptions): LoaderSettings {
     throw new UsageError('Noise cannot be mixed into items that keep their own rates', { hint: 'Set a sampleRate.' });
   }
   return {
-    ...{ rank, worldSize, worker, workers, sampleRate, jobs, prefetch, rawBytes, rowLines },
+    ...{ rank, worldSize, worker, workers, sampleRate, jobs, prefetch, oneByOne, rawBytes, rowLines },
     ...{ augment, onItemError, maxFailures, numCopies },
   };
 }

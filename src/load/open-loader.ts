@@ -15,6 +15,8 @@ import { NoiseMixer } from './noise-mixer.js';
 import { noisesOfTable } from './noise-source.js';
 import type { NoiseSource } from './noise-source.js';
 import type { DurationLimit } from './overlong.js';
+import { stepOfItems } from './one-by-one.js';
+import type { StepSize } from './one-by-one.js';
 import { openSources } from './open-sources.js';
 import { createPlanner } from './plan-epochs.js';
 import { settlePlanOptions } from './plan-settings.js';
@@ -33,7 +35,7 @@ import { describeLosses } from './table-warnings.js';
  */
 export async function openLoader(
   options: LoaderOptions,
-  settings: LoaderSettings,
+  given: LoaderSettings,
   decoder: UtteranceDecoder,
 ): Promise<Loader> {
   const warnings = new Warnings(options.onWarning);
@@ -43,7 +45,10 @@ export async function openLoader(
   const spec = toSourceSpec(options.source);
   const table = await openTable(spec, options);
   refuseSpeedOfExcerpts(table, options);
-  const planner = createPlanner(table, plannerOptions(options, settings));
+  const step = given.oneByOne ? stepOf(table, given) : undefined;
+  const settings = { ...given, prefetch: options.prefetch ?? step?.prefetch ?? given.prefetch };
+  const batchSize = options.batchSize ?? step?.batchSize;
+  const planner = createPlanner(table, { ...plannerOptions(options, settings), batchSize });
   for (const warning of [...describeLosses(table), ...planner.warnings]) warnings.add(warning);
   const noiseTable = await openNoiseTable(options, settings);
   if (noiseTable !== undefined) for (const warning of describeLosses(noiseTable)) warnings.add(warning);
@@ -76,6 +81,10 @@ async function openTable(spec: SourceSpec, options: LoaderOptions): Promise<Item
   const { filters, tokenizer, textField, signal, onProgress, tokenBuckets, bins } = options;
   const needsTokens = tokenizer !== undefined || tokenBuckets !== undefined || Array.isArray(bins?.[0]);
   return await openSources(spec, { filters, tokenizer, textField, signal, onProgress, needsTokens });
+}
+
+function stepOf(table: ItemTable, { sampleRate, jobs, numCopies }: LoaderSettings): StepSize {
+  return stepOfItems(table, { isNative: sampleRate === null, jobs, copies: numCopies });
 }
 
 function plannerOptions(options: LoaderOptions, { worldSize, numCopies }: LoaderSettings): PlannerOptions {

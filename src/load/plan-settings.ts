@@ -120,9 +120,15 @@ function checkSpeeds(speeds: readonly number[] | undefined): void {
   if (wrong !== undefined) throw new RangeError(`speeds must be factors from 0.1 to 10, not ${wrong}`);
 }
 
+/** Whether anything says how large a batch may be. */
+export function isLimited(options: PlanOptions): boolean {
+  const { maxDuration, batchDuration, batchSize, maxSamples, bucketBatchSizes } = options;
+  return [maxDuration, batchDuration, batchSize, maxSamples, bucketBatchSizes].some((limit) => limit !== undefined);
+}
+
 function checkLimits(options: PlannerOptions, numCopies: number): void {
-  const { maxDuration, batchDuration, quadraticDuration, batchSize, maxSamples, bucketBatchSizes } = options;
-  if ([maxDuration, batchDuration, batchSize, maxSamples, bucketBatchSizes].every((limit) => limit === undefined)) {
+  const { batchDuration, quadraticDuration, batchSize, maxSamples } = options;
+  if (!isLimited(options)) {
     throw new UsageError('Cannot plan batches: nothing says how large they may be', {
       hint: 'Give maxDuration (seconds of padded audio), batchDuration, batchSize, maxSamples or bucketBatchSizes.',
     });

@@ -140,6 +140,27 @@ describe('cutroom stream', () => {
     expect([...members.keys()]).toEqual(expect.arrayContaining(names));
   });
 
+  it('takes fewer items at once where they are long', async () => {
+    writeFileSync(path.join(folder, 'short.wav'), wavOf({ number: 1, samples: 800 }));
+    const manifest = path.join(folder, 'long.json');
+    const batchesOfRows = async (seconds: number, ...flags: string[]): Promise<[number, number]> => {
+      const rows = Array.from({ length: 40 }, (_, at) => {
+        return `{"audio_filepath": "short.wav", "duration": ${at === 20 ? seconds : 1}, "id": "r${at}"}\n`;
+      });
+      writeFileSync(manifest, rows.join(''));
+      const { exitCode, stderr } = await stream(['--manifest', manifest, '--json', ...flags]);
+      expect(exitCode).toBe(0);
+      const { items, batches } = JSON.parse(stderr) as { items: number; batches: number };
+      return [items, batches];
+    };
+    expect(await batchesOfRows(30)).toEqual([40, 2]);
+    expect(await batchesOfRows(240)).toEqual([40, 8]);
+    expect(await batchesOfRows(240, '--num-copies', '2')).toEqual([80, 20]);
+    expect(await batchesOfRows(3600)).toEqual([40, 40]);
+    expect(await batchesOfRows(3600, '--batch-size', '20')).toEqual([40, 2]);
+    expect(await batchesOfRows(30, '--sample-rate', 'native')).toEqual([40, 40]);
+  });
+
   it('fails where nothing of it can be read, and says what', async () => {
     const manifest = path.join(folder, 'gone.json');
     const rows = ['a', 'b', 'c'].map((name) => `{"audio_filepath": "gone/${name}.wav", "duration": 1}\n`);
