@@ -35,6 +35,11 @@ export class AudioError extends InputError {
   }
 }
 
+/** @throws Error for a negative result of the codec library, of what only a fault of our own makes it refuse. */
+export function checkResult(result: number): void {
+  if (result < 0) throw new Error(`The codec library refused: ${codecMessage(result)}`);
+}
+
 /** The codec library's words for a negative result. */
 export function codecMessage(result: number): string {
   return FFmpegError.strerror(result).toLowerCase();

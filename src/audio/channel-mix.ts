@@ -1,6 +1,6 @@
 import { AV_CHANNEL_LAYOUT_MONO } from 'node-av/constants';
 import type { ChannelLayout, SoftwareResampleContext } from 'node-av/lib';
-import { codecMessage } from './audio-error.js';
+import { checkResult } from './audio-error.js';
 
 /** `average` of all channels, or the 0-based number of the one to keep. */
 export type ChannelMix = 'average' | number;
@@ -13,6 +13,5 @@ export function setMix(context: SoftwareResampleContext, channels: number, mix: 
   const weights = Array.from({ length: channels }, (_, channel) =>
     mix === 'average' ? 1 / channels : channel === mix ? 1 : 0,
   );
-  const result = context.setMatrix(weights, channels);
-  if (result < 0) throw new Error(`The codec library refused to mix ${channels} channels: ${codecMessage(result)}`);
+  checkResult(context.setMatrix(weights, channels));
 }

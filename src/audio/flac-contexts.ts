@@ -1,6 +1,6 @@
 import { AV_CODEC_ID_FLAC } from 'node-av/constants';
 import { Codec, CodecContext, Frame, Packet } from 'node-av/lib';
-import { codecMessage } from './audio-error.js';
+import { checkResult } from './audio-error.js';
 
 /** Decoders of streams that differ in rate, channels, bits or blocks. */
 const MAX_CONTEXTS = 8;
@@ -60,8 +60,7 @@ function openContext(streamInfo: Buffer): CodecContext | undefined {
   context.allocContext3(codec);
   context.extraData = Buffer.from(streamInfo);
   context.threadCount = 1;
-  const set = context.setOption('err_detect', 'crccheck+explode');
-  if (set < 0) throw new Error(`The codec library refused: ${codecMessage(set)}`);
+  checkResult(context.setOption('err_detect', 'crccheck+explode'));
   if (context.open2Sync(codec) >= 0) return context;
   context.freeContext();
   return undefined;

@@ -1,6 +1,6 @@
 import { AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
 import { Frame, SoftwareResampleContext } from 'node-av/lib';
-import { codecMessage } from './audio-error.js';
+import { checkResult, codecMessage } from './audio-error.js';
 import { MONO, setMix } from './channel-mix.js';
 import type { ChannelMix } from './channel-mix.js';
 import { greatestCommonDivisor } from './common-divisor.js';
@@ -77,7 +77,7 @@ export class LibraryResampler implements SpanResampler {
 
   #configure(input: ResamplerInput, mix: ChannelMix): void {
     const resampler = this.#resampler;
-    check(
+    checkResult(
       resampler.allocSetOpts2(
         MONO,
         AV_SAMPLE_FMT_FLTP,
@@ -98,7 +98,7 @@ export class LibraryResampler implements SpanResampler {
       ['phase_shift', String(isExact ? Math.max(10, Math.ceil(Math.log2(this.#targetStep))) : 14)],
       ['linear_interp', isExact ? '0' : '1'],
     ];
-    for (const [name, value] of options) check(resampler.setOption(name, value));
+    for (const [name, value] of options) checkResult(resampler.setOption(name, value));
     setMix(resampler, input.layout.nbChannels, mix);
   }
 
@@ -113,14 +113,14 @@ export class LibraryResampler implements SpanResampler {
     output.sampleRate = this.#targetRate;
     output.channelLayout = MONO;
     output.nbSamples = this.#capacity;
-    check(output.getBuffer(0));
+    checkResult(output.getBuffer(0));
     this.samples = floatsOf(output, this.#capacity);
   }
 
   #convert(block: Frame | null): number {
     const output = this.#output;
     output.nbSamples = this.#capacity;
-    check(this.#resampler.convertFrame(output, block));
+    checkResult(this.#resampler.convertFrame(output, block));
     const made = output.nbSamples;
     this.#converted = made;
     const dropped = Math.min(made, this.#toDrop);
@@ -130,8 +130,4 @@ export class LibraryResampler implements SpanResampler {
     }
     return made - dropped;
   }
-}
-
-function check(result: number): void {
-  if (result < 0) throw new Error(`The codec library refused: ${codecMessage(result)}`);
 }

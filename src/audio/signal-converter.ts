@@ -1,7 +1,7 @@
 import { AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
 import { Frame, SoftwareResampleContext } from 'node-av/lib';
 import type { ChannelLayout } from 'node-av/lib';
-import { codecMessage } from './audio-error.js';
+import { checkResult } from './audio-error.js';
 import { MONO, setMix } from './channel-mix.js';
 import type { ChannelMix } from './channel-mix.js';
 import type { ResamplerInput } from './span-resampler.js';
@@ -24,16 +24,16 @@ export class SignalConverter implements Disposable {
     this.#output.alloc();
     const resampler = this.#resampler;
     const output = [this.#layout, AV_SAMPLE_FMT_FLTP, sampleRate] as const;
-    check(resampler.allocSetOpts2(...output, layout, format as never, sampleRate));
+    checkResult(resampler.allocSetOpts2(...output, layout, format as never, sampleRate));
     if (mix !== undefined) setMix(resampler, layout.nbChannels, mix);
-    check(resampler.init());
+    checkResult(resampler.init());
   }
 
   /** Fills `channels` from a decoded block of so many frames. */
   push(block: Frame, frames: number): void {
     this.#reserve(frames);
     this.#output.nbSamples = this.#capacity;
-    check(this.#resampler.convertFrame(this.#output, block));
+    checkResult(this.#resampler.convertFrame(this.#output, block));
     const { nbSamples } = this.#output;
     if (nbSamples !== frames) throw new Error(`The codec library made ${nbSamples} samples of ${frames}`);
   }
@@ -52,14 +52,10 @@ export class SignalConverter implements Disposable {
     output.sampleRate = this.#sampleRate;
     output.channelLayout = this.#layout;
     output.nbSamples = this.#capacity;
-    check(output.getBuffer(0));
+    checkResult(output.getBuffer(0));
     const planes = output.extendedData ?? output.data ?? [];
     this.channels = planes
       .slice(0, this.#layout.nbChannels)
       .map((plane) => new Float32Array(plane.buffer, plane.byteOffset, this.#capacity));
   }
-}
-
-function check(result: number): void {
-  if (result < 0) throw new Error(`The codec library refused: ${codecMessage(result)}`);
 }

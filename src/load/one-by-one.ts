@@ -6,10 +6,11 @@ export interface StepSize {
   prefetch: number;
 }
 
-/** More items together, or more of a rate of their own ahead, are decoded no faster. */
+/** More items together, or more batches ahead, are decoded no faster where items are short. */
 const MAX_ITEMS = 32;
 const MAX_NATIVE_AHEAD = 64;
 const MAX_AHEAD = 4;
+const MIN_AHEAD = 2;
 /** Seconds of audio that a batch, and all batches ahead, have at most where items are long: 80 MB and 310 MB at 16 kHz. */
 const BATCH_SECONDS = 1200;
 const AHEAD_SECONDS = 4800;
@@ -19,7 +20,7 @@ const AHEAD_SECONDS = 4800;
  * longest item of the table decides, so that all ranks and all runs have the same batches.
  *
  * @param isNative whether items keep their own rates: then each is a batch.
- * @param jobs processes that decode, each of which has an item ahead whatever its length.
+ * @param jobs processes that decode, each of which has an item whatever its length.
  */
 export function stepOfItems(
   table: ItemTable,
@@ -27,11 +28,9 @@ export function stepOfItems(
 ): StepSize {
   const seconds = (copies * longestMicros(table)) / 1e6;
   const items = isNative ? 1 : clamp(BATCH_SECONDS / seconds, 1, MAX_ITEMS);
-  const most = isNative ? MAX_NATIVE_AHEAD : MAX_AHEAD;
-  return {
-    batchSize: items * copies,
-    prefetch: clamp(AHEAD_SECONDS / (items * seconds), Math.min(most, Math.max(2, jobs)), most),
-  };
+  const least = Math.max(MIN_AHEAD, Math.ceil(jobs / items));
+  const most = Math.max(least, isNative ? MAX_NATIVE_AHEAD : MAX_AHEAD);
+  return { batchSize: items * copies, prefetch: clamp(AHEAD_SECONDS / (items * seconds), least, most) };
 }
 
 function longestMicros({ rowCount, durationsMicros, leaves }: ItemTable): number {

@@ -24,13 +24,17 @@ describe('stepOfItems()', () => {
     [[1201], options, 1, 3],
     [[3600], options, 1, 2],
     [[3600], { ...options, jobs: 3 }, 1, 3],
-    [[3600], { ...options, jobs: 64 }, 1, 4],
+    [[3600], { ...options, jobs: 64 }, 1, 64],
+    [[240], { ...options, jobs: 64 }, 5, 13],
+    [[30], { ...options, jobs: 64 }, 32, 4],
+    [[30], { ...options, jobs: 320 }, 32, 10],
     [[36_000], { ...options, jobs: 0 }, 1, 2],
     [[100], { ...options, copies: 3 }, 12, 4],
     [[30], { ...options, copies: 3 }, 39, 4],
     [[30], { ...options, isNative: true }, 1, 64],
     [[3600], { ...options, isNative: true }, 1, 2],
     [[3600], { ...options, isNative: true, jobs: 16 }, 1, 16],
+    [[3600], { ...options, isNative: true, jobs: 100 }, 1, 100],
   ])('of rows of %j s with %j has batches of %i, and %i ahead', (seconds, given, batchSize, prefetch) => {
     expect(stepOfItems(tableOf(seconds), given)).toEqual({ batchSize, prefetch });
   });
